@@ -119,6 +119,7 @@ PEERS = {
         "scaled_gemm",
         (*((np.uint8, (256, 256)),) * 2, *((np.uint8, (256, 8)),) * 2, (F32, (256, 256))),
     ),
+    "dependent": Peer("11 dependent launch", "dependent_add", "scaled", ((F32, VECTOR),) * 3),
 }
 
 

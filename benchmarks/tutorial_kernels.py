@@ -24,6 +24,7 @@ from triton.backends.compiler import GPUTarget
 from triton.backends.nvidia.compiler import CUDABackend
 from triton.compiler import ASTSource
 from triton.language.extra import libdevice
+from triton.language.extra.cuda import gdc_wait
 
 
 @triton.jit
@@ -275,6 +276,15 @@ def scaled_gemm(
     tl.store(c_ptr + rows[:, None] * c_step + cols[None, :], total, mask=inside)
 
 
+@triton.jit
+def dependent(weight_ptr, total_ptr, out_ptr, n, block: tl.constexpr):
+    at = tl.program_id(0) * block + tl.arange(0, block)
+    inside = at < n
+    held = tl.load(weight_ptr + at, mask=inside)
+    gdc_wait()
+    tl.store(out_ptr + at, held * tl.load(total_ptr + at, mask=inside), mask=inside)
+
+
 F16, F32, I32 = "*fp16", "*fp32", "i32"
 KERNELS: dict[str, tuple[Any, list[str], dict[str, int], int, int]] = {
     "vector_add": (vector_add, [F32] * 3 + [I32], {"block": 1024}, 4, 80),
@@ -319,6 +329,7 @@ KERNELS: dict[str, tuple[Any, list[str], dict[str, int], int, int]] = {
         8,
         120,
     ),
+    "dependent": (dependent, [F32] * 3 + [I32], {"block": 256}, 4, 90),
 }
 """Of each: the function, types of its arguments, constants, warps, and the architecture."""
 

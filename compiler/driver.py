@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,9 +14,6 @@ from .compiled import Compiled
 from .frontend.inputs import Input, as_input
 from .garbage_collection import without_gc
 from .options import Options
-from .report.diagnostics import render
-from .report.printing import to_text
-from .report.reproducer import Reproducer, reproducible
 from .stages import Stage
 
 if TYPE_CHECKING:
@@ -79,6 +77,8 @@ def compile(  # noqa: A001 (tilec.compile is the name users call)
     try:
         return compile_input(given, options)
     except ProgramError as error:
+        from .report.diagnostics import render  # noqa: PLC0415 (for errors)
+
         # Who prints it sees where.
         error.args = (render(error.diagnostics, given.text).rstrip("\n"),)
         raise
@@ -121,15 +121,23 @@ def compile_input(given: Input, options: Options) -> Compiled:
                 relocation=given.relocation,
                 unchanged=lambda: _key(given, asked) == known,
             )
-        with reproducible(options.reproducer, lambda: _reproducer(compiled)):
+        with _reproducible(compiled, options.reproducer):
             compiled.emit(options.emit)
     return compiled
 
 
-def _reproducer(compiled: Compiled) -> Reproducer:
-    """The program and all its passes."""
-    passes, verify_each = str(compiled.pipeline), compiled.options.verify_each
-    return Reproducer(to_text(compiled.module), passes, verify_each)
+def _reproducible(compiled: Compiled, path: str | None) -> AbstractContextManager[None]:
+    """Leaves the program and all its passes in a file, if one is asked for and a pass fails."""
+    if path is None:
+        return nullcontext()
+    from .report.printing import to_text  # noqa: PLC0415 (most do without)
+    from .report.reproducer import Reproducer, reproducible  # noqa: PLC0415
+
+    def made() -> Reproducer:
+        passes, verify_each = str(compiled.pipeline), compiled.options.verify_each
+        return Reproducer(to_text(compiled.module), passes, verify_each)
+
+    return reproducible(path, made)
 
 
 def _key(given: Input, options: Options) -> str | None:

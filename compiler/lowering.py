@@ -15,7 +15,6 @@ from .backend.llvm_ir import to_llvm_ir
 from .launch.abi import KernelEntry, kernels
 from .options import Options
 from .report.diagnostics import Source
-from .report.printing import to_text
 
 
 def lower(
@@ -54,6 +53,8 @@ def verified_text(module: ir.Module) -> str:
     Raises:
         PassError: if it does not verify.
     """
+    from .report.printing import to_text  # noqa: PLC0415 (for this only)
+
     verify(module)
     return to_text(module)
 

@@ -117,6 +117,7 @@ _HOPPER = (
     .inserted("tile-select-wgmma", before="tile-select-mma")
     .inserted("tile-stage-wgmma", before="tile-assign-layouts")
     .inserted(
+        "tile-form-clusters",
         "tile-make-persistent",
         "tile-specialize-warps",
         "tile-overlap-products",
@@ -124,10 +125,16 @@ _HOPPER = (
     )
     .inserted("tile-store-boxes", before="tile-coalesce-stores")
     .inserted("tile-order-proxies", before="tile-to-fragments")
+    .replaced("tile-rasterize")
+    .inserted("tile-rasterize", before="tile-specialize-warps")
     .inserted("tile-split-roles", before="cse")
 )
 
+_BLACKWELL = _MMA_SYNC.inserted("tile-allocate-tensor-memory", before="tile-check-divergence")
+
 
 def pipeline(target: Target) -> Pipeline:
-    """The passes for `target`: those of `mma.sync`, and on sm_90a a check of `wgmma`."""
-    return _HOPPER if target.name == "sm_90a" else _MMA_SYNC
+    """The passes for `target`: those of `mma.sync`, and what sm_90a and tensor memory want."""
+    if target.name == "sm_90a":
+        return _HOPPER
+    return _BLACKWELL if target.has_tensor_memory else _MMA_SYNC

@@ -24,6 +24,10 @@ module {
       %0 = irdl.base "#builtin.string" 
       irdl.parameters(swizzle: %0)
     }
+    irdl.attribute @tensor {
+      %0 = irdl.base "#builtin.string" 
+      irdl.parameters(text: %0)
+    }
     irdl.operation @alloc_shared {
       %0 = irdl.any
       irdl.results(buffer: %0)
@@ -393,6 +397,97 @@ module {
       irdl.attributes {"axis" = %1, "keep" = %2, "flip" = %3}
       %4 = irdl.any
       irdl.results(result: %4)
+    }
+    irdl.operation @tcgen05_mma {
+      %0 = irdl.any
+      %1 = irdl.any
+      %2 = irdl.any
+      %3 = irdl.any
+      %4 = irdl.any
+      irdl.operands(a: %0, b: %1, d: %2, accumulate: %3, indices: variadic %4)
+      %5 = irdl.base "#builtin.string" 
+      %6 = irdl.base "#builtin.string" 
+      irdl.attributes {"form" = %5, "types" = %6}
+    }
+    irdl.operation @tcgen05_mma_scaled {
+      %0 = irdl.any
+      %1 = irdl.any
+      %2 = irdl.any
+      %3 = irdl.any
+      %4 = irdl.any
+      %5 = irdl.any
+      %6 = irdl.any
+      irdl.operands(a: %0, b: %1, d: %2, accumulate: %3, sfa: %4, sfb: %5, indices: variadic %6)
+      %7 = irdl.base "#builtin.string" 
+      %8 = irdl.base "#builtin.string" 
+      irdl.attributes {"form" = %7, "types" = %8}
+    }
+    irdl.operation @alloc_tensor {
+      %0 = irdl.any
+      irdl.results(buffer: %0)
+    }
+    irdl.operation @tcgen05_alloc {
+      %0 = irdl.any
+      irdl.operands(slot: %0)
+      %1 = irdl.base "#builtin.integer" 
+      irdl.attributes {"columns" = %1}
+    }
+    irdl.operation @tcgen05_dealloc {
+      %0 = irdl.any
+      irdl.operands(slot: %0)
+      %1 = irdl.base "#builtin.integer" 
+      irdl.attributes {"columns" = %1}
+    }
+    irdl.operation @tcgen05_relinquish 
+    irdl.operation @tensor_buffer {
+      %0 = irdl.any
+      irdl.operands(slot: %0)
+      %1 = irdl.base "#builtin.integer" 
+      irdl.attributes {"column" = %1}
+      %2 = irdl.any
+      irdl.results(buffer: %2)
+    }
+    irdl.operation @tcgen05_ld {
+      %0 = irdl.any
+      %1 = irdl.any
+      irdl.operands(source: %0, indices: variadic %1)
+      %2 = irdl.base "#builtin.string" 
+      irdl.attributes {"form" = %2}
+      %3 = irdl.any
+      irdl.results(fragment: %3)
+    }
+    irdl.operation @tcgen05_st {
+      %0 = irdl.any
+      %1 = irdl.any
+      %2 = irdl.any
+      irdl.operands(fragment: %0, target: %1, indices: variadic %2)
+      %3 = irdl.base "#builtin.string" 
+      irdl.attributes {"form" = %3}
+    }
+    irdl.operation @tcgen05_wait_ld {
+      %0 = irdl.any
+      irdl.operands(fragments: variadic %0)
+      %1 = irdl.any
+      irdl.results(waited: variadic %1)
+    }
+    irdl.operation @tcgen05_wait_st 
+    irdl.operation @tcgen05_cp {
+      %0 = irdl.any
+      %1 = irdl.any
+      %2 = irdl.any
+      irdl.operands(source: %0, target: %1, indices: variadic %2)
+      %3 = irdl.base "#builtin.string" 
+      irdl.attributes {"form" = %3}
+    }
+    irdl.operation @tcgen05_commit {
+      %0 = irdl.any
+      %1 = irdl.any
+      %2 = irdl.any
+      irdl.operands(barriers: %0, index: %1, mask: variadic %2)
+    }
+    irdl.operation @tcgen05_fence {
+      %0 = irdl.base "#builtin.string" 
+      irdl.attributes {"side" = %0}
     }
     irdl.operation @tma_load {
       %0 = irdl.any

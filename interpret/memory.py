@@ -19,11 +19,13 @@ class Buffer:
         data: floats as the arithmetic holds them, integers in int64, of one bit truth values.
         number: the element type.
         shared: which buffer of shared memory it is; -1 of global memory.
+        is_array: whether it lies row by row; else, in shared memory, matrix by matrix.
     """
 
     data: Array
     number: Number
     shared: int = -1
+    is_array: bool = True
 
     @classmethod
     def zeros(cls, size: int, number: Number, arithmetic: Arithmetic, shared: int = -1) -> Buffer:

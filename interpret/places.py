@@ -111,7 +111,7 @@ def find_places(
             steps = np.arange(shape[axis]).reshape(-1, *(1,) * (rank - 1 - axis))
             start = start + steps
         coordinates.append(start)
-    if view.buffer.shared >= 0 and len(coordinates) > 2:
+    if not view.buffer.is_array and len(coordinates) > 2:
         # What is wider than a matrix of the buffer goes on in the matrix behind.
         cols = view.sizes[-1]
         coordinates[-3] = coordinates[-3] + coordinates[-1] // cols

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 import numpy as np
+from tilec.dialects.semantics.effects import is_shared_array
 from tilec.dialects.tile.shared import allocated_bytes, is_barriers, shared_buffer
 from tilec.ir.mlir import ir
 from tilec.isa import TilecError
@@ -34,6 +35,7 @@ class SharedMemory:
         self._owner = np.full(_SIZE, -1, np.int32)
         self._writers = np.zeros(_SIZE, np.uint64)
         self._readers = np.zeros(_SIZE, np.uint64)
+        self._updaters = np.zeros(_SIZE, np.uint64)
         self._in_flight = np.zeros(_SIZE, bool)
         self._top = 0
 
@@ -53,6 +55,7 @@ class SharedMemory:
         key = len(self._buffers)
         sizes = tuple(type_.shape)
         buffer = Buffer.zeros(int(np.prod(sizes)), element, arithmetic, key)
+        buffer.is_array = is_shared_array(type_)
         width = max(1, element.bits // 8)
         self._buffers[key] = (at, width, _physical(type_))
         return View.whole(buffer, sizes)
@@ -61,6 +64,7 @@ class SharedMemory:
         """All warps have come together."""
         self._writers[: self._top] = 0
         self._readers[: self._top] = 0
+        self._updaters[: self._top] = 0
 
     def read(self, buffer: Buffer, places: Array, warps: Array, report: Report) -> None:
         """Note that warps read elements, and say what is wrong with that.
@@ -72,6 +76,23 @@ class SharedMemory:
             report: takes findings.
         """
         at = self._bytes(buffer, places)
+        self._check_written(buffer, at, report)
+        before = self._writers[at] | self._updaters[at]
+        if _others(before, before | warps).any():
+            report("race", "reads what another warp wrote, with no barrier between")
+        self._readers[at] |= warps
+
+    def update(self, buffer: Buffer, places: Array, warps: Array, report: Report) -> None:
+        """Note that warps update elements atomically, as `read`; the order of those is open."""
+        at = self._bytes(buffer, places)
+        self._check_written(buffer, at, report)
+        before = self._writers[at] | self._readers[at]
+        if _others(before, before | warps).any():
+            report("race", "updates what another warp touches, with no barrier between")
+        self._updaters[at] |= warps
+
+    def _check_written(self, buffer: Buffer, at: Array, report: Report) -> None:
+        """Say what is wrong with reading bytes of a buffer."""
         if (self._owner[at] != buffer.shared).any():
             never = (self._owner[at] == -1).any()
             report(
@@ -81,10 +102,6 @@ class SharedMemory:
             )
         if self._in_flight[at].any():
             report("in flight", "reads shared memory that an asynchronous copy is writing")
-        before = self._writers[at]
-        if _others(before, before | warps).any():
-            report("race", "reads what another warp wrote, with no barrier between")
-        self._readers[at] |= warps
 
     def write(
         self, buffer: Buffer, places: Array, warps: Array, new: Array, report: Report
@@ -94,7 +111,7 @@ class SharedMemory:
         if self._in_flight[at].any():
             report("in flight", "writes shared memory that an asynchronous copy is writing")
         same = (buffer.data[places] == new) & (self._owner[at] == buffer.shared)
-        before = self._writers[at] * ~same | self._readers[at]
+        before = self._writers[at] * ~same | self._readers[at] | self._updaters[at]
         if _others(before, before | warps).any():
             report("race", "writes what another warp touches, with no barrier between")
         self._own(buffer, at)
@@ -135,7 +152,7 @@ def _others(before: Array, together: Array) -> Array:
 def _physical(type_: ir.MemRefType) -> Array:
     """Where each element lies, in elements, by its number in row-major order."""
     size = int(np.prod(type_.shape))
-    if is_barriers(type_):
+    if is_barriers(type_) or is_shared_array(type_):
         return np.arange(size)
     buffer = shared_buffer(type_)
     row, col = np.divmod(np.arange(buffer.rows * buffer.cols), buffer.cols)

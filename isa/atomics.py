@@ -1,4 +1,4 @@
-"""The `atom` forms on global memory: an operation with what lies there, whose old value they give.
+"""The `atom` forms: an operation with what lies in memory, whose old value they give.
 
 PTX ISA, "Parallel Synchronization and Communication Instructions: atom". Sums of floats round to
 nearest even.
@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
+from .reductions import GLOBAL, SHARED
 from .targets import Since, Target, min_ptx
 from .versions import PtxVersion
 
@@ -39,15 +40,16 @@ class Atomic(NamedTuple):
     type: str
     since: tuple[Since, ...]
 
-    def ptx(self, order: str, scope: str) -> str:
+    def ptx(self, order: str, scope: str, space: str = GLOBAL) -> str:
         """The mnemonic.
 
         Args:
             order: one of `ORDERS`.
             scope: one of `SCOPES`.
+            space: the state space, global or shared.
         """
         noftz = ".noftz" if self.type in ("f16", "bf16") else ""
-        return f"atom.{order}.{scope}.global.{self.op}{noftz}.{self.type}"
+        return f"atom.{order}.{scope}.{space}.{self.op}{noftz}.{self.type}"
 
     def min_ptx(self, target: Target) -> PtxVersion | None:
         """The lowest PTX version with which `target` has the form; None if it never does."""
@@ -75,12 +77,12 @@ ATOMICS: Mapping[tuple[str, str], Atomic] = MappingProxyType(
 
 
 def atomic_named(mnemonic: str) -> Atomic | None:
-    """The form that a mnemonic names, whatever its order and scope; None if it names none."""
+    """The form that a mnemonic names, whatever its order, scope and state space; None if none."""
     if not mnemonic.startswith("atom."):
         return None
     words = mnemonic.replace(".noftz", "").split(".")
     if len(words) != _WORDS:
         return None
-    _, order, scope, _, op, type_ = words
-    found = ATOMICS.get((op, type_))
-    return found if found is not None and found.ptx(order, scope) == mnemonic else None
+    _, order, scope, space, op, type_ = words
+    found = ATOMICS.get((op, type_)) if space in (GLOBAL, SHARED) else None
+    return found if found is not None and found.ptx(order, scope, space) == mnemonic else None

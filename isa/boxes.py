@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Im2col:
+class Im2col(NamedTuple):
     """The box of an im2col map, of arrays (N, …, W, C).
 
     Attributes:

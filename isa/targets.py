@@ -83,6 +83,11 @@ class Target:
         return _REDUX.covers(self)
 
     @property
+    def has_tensor_memory(self) -> bool:
+        """Whether it has tensor memory (PTX ISA, "tcgen05.alloc": Target ISA Notes)."""
+        return any(clause.covers(self) for clause in _TENSOR_MEMORY)
+
+    @property
     def reserved_shared(self) -> int:
         """Bytes of shared memory that the system keeps of each CTA (CUDA Programming Guide)."""
         return 1024 if self.number >= 80 else 0
@@ -220,6 +225,10 @@ ASYNC_COPY_BYTES = (4, 8, 16)
 """Sizes that `cp.async` copies. PTX ISA, "cp.async"."""
 _ASYNC_COPY = Since.of("sm_80", "7.0")
 _REDUX = Since.of("sm_80", "7.0")
+_TENSOR_MEMORY = tuple(
+    Since.of(name, "8.6")
+    for name in ("sm_100a", "sm_100f", "sm_101a", "sm_101f", "sm_110a", "sm_110f")
+)
 
 
 def _position(target: Target) -> int:

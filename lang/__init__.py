@@ -129,6 +129,7 @@ if TYPE_CHECKING:
         transpose,
         zeros,
     )
+    from .shared_arrays import shared_array
     from .sorts import argmax, argmin, argsort, sort, sort_by, topk
     from .statistics import mean, std, var
     from .tile import Tile
@@ -245,6 +246,7 @@ __all__ = [
     "rint",
     "round",
     "rsqrt",
+    "shared_array",
     "sigmoid",
     "sin",
     "sort",
@@ -292,6 +294,7 @@ _FILES = (
     "reductions",
     "scans",
     "shapes",
+    "shared_arrays",
     "sorts",
     "statistics",
     "tile",

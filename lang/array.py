@@ -27,6 +27,9 @@ D = TypeVar("D", bound=DType)
 Extents = TypeVarTuple("Extents")
 
 
+_MOST_KNOWN = 1 << 31
+
+
 class Facts(NamedTuple):
     """What is known of an array when the kernel is compiled.
 
@@ -218,6 +221,9 @@ def joined(one: Facts, other: Facts, rank: int, name: str) -> Facts:
     Raises:
         TilecError: as `assume` says.
     """
+    for values in (one.sizes, other.sizes, one.strides, other.strides):
+        if not isinstance(values, tuple | list):
+            raise TilecError(f"{name}: facts of sizes and strides are tuples, not {values!r}")
     for values in (
         (one.aligned, other.aligned),
         one.sizes,
@@ -226,8 +232,9 @@ def joined(one: Facts, other: Facts, rank: int, name: str) -> Facts:
         other.strides,
     ):
         for number in values:
-            if not isinstance(number, int) or number < 1 or number & (number - 1):
-                raise TilecError(f"{name}: facts are powers of two, not {number!r}")
+            known = isinstance(number, int) and 1 <= number <= _MOST_KNOWN
+            if not known or number & (number - 1):
+                raise TilecError(f"{name}: facts are powers of two up to 2^31, not {number!r}")
     for values in (one.sizes, other.sizes, one.strides, other.strides):
         if values and len(values) != rank:
             raise TilecError(

@@ -60,9 +60,11 @@ def array_argument(name: str, value: Any, dtype: str) -> ArrayArgument:
         dtype: the name of the element type, where the array's library does not say.
 
     Raises:
-        LaunchError: if it is not an array, or begins each element anywhere.
+        LaunchError: if it is not an array, its elements have no bytes, or each begins anywhere.
     """
     if isinstance(value, np.ndarray):
+        if not value.itemsize:
+            raise LaunchError(f"argument '{name}' has elements of {value.dtype!r}, of no bytes")
         strides = tuple(stride // value.itemsize for stride in value.strides)
         if any(stride % value.itemsize for stride in value.strides):
             raise LaunchError(f"argument '{name}': strides are not multiples of the element size")

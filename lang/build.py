@@ -18,6 +18,7 @@ from .emit import emit, i64, i64s, located
 from .errors import KernelError
 from .interpreter import call
 from .old_values import drop_old_values
+from .shared_arrays import noted
 from .source import FunctionSource
 from .specialization import ArrayType, ConstantValue, ScalarType, Specialization
 from .structures import assembled
@@ -86,11 +87,12 @@ def build(
         arguments = _arguments(specialization, list(entry.arguments))
         with mlir.ir.InsertionPoint(entry):
             given = {name: assembled(form, arguments) for name, form in specialization.forms}
-            returned = call(source, given)
+            with noted(entry) as shared:
+                returned = call(source, given)
             if returned is not None:
                 raise KernelError(place, f"a kernel returns nothing, not {returned!r}: tl.store it")
             emit(ops.gpu.return_)
-        if any(isinstance(value, Array) and value.updated for value in arguments.values()):
+        if any(isinstance(a, Array) and a.updated for a in (*arguments.values(), *shared)):
             drop_old_values(function)
         function.attributes["arg_attrs"] = _facts(arguments, specialization)
         _verify(whole, place)

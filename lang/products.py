@@ -8,7 +8,19 @@ from tilec.isa import Product, TilecError, forms
 from tilec.isa.wording import counted
 
 from .arrangement import stack
-from .dtypes import DType, bfloat16, dtype_of, float16, float32, float64, int32, tfloat32
+from .dtypes import (
+    DType,
+    bfloat16,
+    dtype_of,
+    float4_e2m1fn,
+    float8_e4m3fn,
+    float8_e5m2,
+    float16,
+    float32,
+    float64,
+    int32,
+    tfloat32,
+)
 from .elementwise import where
 from .emit import i64s, result, text, type_of, unit
 from .mathematics import isfinite
@@ -42,7 +54,8 @@ def dot(
 
     Args:
         a: MxK, or BxMxK: then it is B products.
-        b: KxN, of the same element type; integers may differ in sign; BxKxN beside BxMxK.
+        b: KxN, of the same element type; integers may differ in sign, floats of 8 bits in their
+            type, and beside those one may be float4_e2m1fn; BxKxN beside BxMxK.
         acc: MxN, or BxMxN, of the result's element type; zero if None.
         dtype: of the result, where `acc` does not say: by default float32 of floats, float64 of
             float64, int32 of integers.
@@ -61,6 +74,7 @@ def dot(
     if isinstance(a, Tile) and a.ndim == 3:
         return _batched(a, b, acc, dtype, form, warps)
     _check_matrices(a=a, b=b)
+    a, b = _of_8_bits(a, b)
     if a.shape[1] != b.shape[0]:
         raise TilecError(
             f"shapes do not fit: a is {a.shape[0]}x{a.shape[1]} and b {b.shape[0]}x{b.shape[1]}; "
@@ -170,7 +184,7 @@ def dot_scaled(
     """`(a · scale_a) @ (b · scale_b) + acc`, a scale factor for each 32 or 16 elements along K.
 
     Args:
-        a: MxK, of 8 or 4 bits.
+        a: MxK, of 8 or 4 bits; `b` may be of the others.
         scale_a: a factor for each row and block of `a`, float8_e8m0fnu or float8_e4m3fn.
         b: KxN.
         scale_b: a factor for each block and column of `b`.
@@ -182,7 +196,18 @@ def dot_scaled(
         TilecError: for shapes and types that do not fit.
     """
     _check_matrices(a=a, scale_a=scale_a, b=b, scale_b=scale_b)
+    a, b = _of_8_bits(a, b)
     return _product("tile.dot_scaled", [a, b], acc, [scale_a, scale_b], None, form, warps)
+
+
+def _of_8_bits(a: Tile, b: Tile) -> tuple[Tile, Tile]:
+    """A factor of 4-bit floats beside one of 8 as float8_e4m3fn, which has all their numbers."""
+    eight = {float8_e4m3fn, float8_e5m2}
+    if a.dtype in eight and b.dtype is float4_e2m1fn:
+        return a, b.astype(float8_e4m3fn)
+    if b.dtype in eight and a.dtype is float4_e2m1fn:
+        return a.astype(float8_e4m3fn), b
+    return a, b
 
 
 def _product(

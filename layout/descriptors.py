@@ -1,6 +1,7 @@
-"""Shared-memory matrix descriptors of wgmma: solved from where a matrix lies, and read back.
+"""Shared-memory matrix descriptors: solved from where a matrix lies; of wgmma also read back.
 
-PTX ISA 9.7.15.5.1, "Matrix Descriptor Format", "Strides", "Canonical Layouts". A core matrix is
+PTX ISA 9.7.15.5.1, "Matrix Descriptor Format", "Strides", "Canonical Layouts"; 9.7.16.4.1 says the
+same of tcgen05, whose `tilec.isa.matrix_descriptor` writes other bits. A core matrix is
 eight lines of sixteen bytes. What repeats it along the index that is contiguous, and along the
 other, are the leading and the stride byte offset: which is which depends on the swizzle.
 """
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tilec.isa import Form, Operand, Storage
+from tilec.isa import Form, Storage
 from tilec.isa.wording import counted
 
 from .linear import LayoutError
@@ -148,8 +149,57 @@ def solve_descriptor(form: Form, name: str, matrix: SharedMatrix) -> DescribedOp
         LayoutError: if none does, saying why.
     """
     operand = form.operand(name)
-    solving = _Solving(form, operand, matrix)
-    return solving.solve()
+    if operand.storage is not Storage.SHARED:
+        raise LayoutError(
+            f"no descriptor tells {form.mnemonic()} this operand {name}: it lies in "
+            f"{operand.storage}"
+        )
+    along, _ = indices(name)
+    extents = {"row": operand.rows, "col": operand.cols}
+    halves = operand.type.bits == 16
+    read = SharedRead(form.mnemonic(), name, extents, along, operand.type.bits, halves)
+    return solve_read(read, matrix)
+
+
+@dataclass(frozen=True, slots=True)
+class SharedRead:
+    """What one instruction reads by a descriptor.
+
+    Attributes:
+        what: the instruction, for errors.
+        name: of the operand, for errors.
+        extents: of `row` and `col`, in elements.
+        along: which of them counts along M or N, the other along K.
+        bits: of an element.
+        transposes: whether it may be contiguous along M or N.
+        transposed: what may, for errors.
+    """
+
+    what: str
+    name: str
+    extents: dict[str, int]
+    along: str
+    bits: int
+    transposes: bool
+    transposed: str = "f16 and bf16"
+
+    @property
+    def k(self) -> str:
+        """Which index counts along K."""
+        return "col" if self.along == "row" else "row"
+
+
+def solve_read(read: SharedRead, matrix: SharedMatrix) -> DescribedOperand:
+    """The descriptor by which an instruction is told what it reads.
+
+    Args:
+        read: what it reads at once.
+        matrix: where it lies, as `solve_descriptor` has it.
+
+    Raises:
+        LayoutError: if none does, saying why.
+    """
+    return _Solving(read, matrix).solve()
 
 
 def indices(name: str) -> tuple[str, str]:
@@ -159,22 +209,18 @@ def indices(name: str) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class _Solving:
-    """An operand, and the matrix that it is to be read from."""
+    """What is read, and the matrix that it is to be read from."""
 
-    form: Form
-    operand: Operand
+    read: SharedRead
     matrix: SharedMatrix
 
     def solve(self) -> DescribedOperand:
-        operand, matrix = self.operand, self.matrix
-        if operand.storage is not Storage.SHARED:
-            raise self.failed(f"it lies in {operand.storage}")
-        if matrix.bits != operand.type.bits:
-            raise self.failed(f"its elements have {operand.type.bits} bits, not {matrix.bits}")
+        read, matrix = self.read, self.matrix
+        if matrix.bits != read.bits:
+            raise self.failed(f"its elements have {read.bits} bits, not {matrix.bits}")
         if matrix.swizzle not in SWIZZLES.values():
             raise self.failed(f"{matrix.swizzle} is not one of {', '.join(SWIZZLES)}")
-        along, k = indices(operand.name)
-        own = {"row": operand.rows, "col": operand.cols}
+        along, k, own = read.along, read.k, read.extents
         for index, extent in own.items():
             there = matrix.extents.get(index, 1)
             is_one = index == along and extent <= there < 2 * extent
@@ -199,8 +245,9 @@ class _Solving:
         )
 
     def failed(self, why: str) -> LayoutError:
-        name, ptx = self.operand.name, self.form.mnemonic()
-        return LayoutError(f"no descriptor tells {ptx} this operand {name}: {why}")
+        return LayoutError(
+            f"no descriptor tells {self.read.what} this operand {self.read.name}: {why}"
+        )
 
     def is_transposed(self, along: str, k: str) -> bool:
         """Whether the matrix is contiguous along M or N."""
@@ -209,17 +256,18 @@ class _Solving:
             return False
         if matrix.plain(along, 1) != matrix.bits:
             raise self.failed("neither its rows nor its columns are contiguous")
-        if matrix.bits != 16:
+        if not self.read.transposes:
             raise self.failed(
-                f"it is contiguous along {self.mn(along)}, and {self.operand.type} must be along "
-                "K: only f16 and bf16 are transposed"
+                f"it is contiguous along {self.mn(along)}, and must be along K: only "
+                f"{self.read.transposed} are transposed"
             )
         return True
 
     def mn(self, index: str) -> str:
         """M, N, or K."""
-        along, _ = indices(self.operand.name)
-        return {"a": "M", "b": "N"}[self.operand.name] if index == along else "K"
+        if index != self.read.along:
+            return "K"
+        return "N" if self.read.name == "b" else "M"
 
     def offsets(self, contiguous: str, width: int, lines: str, height: int) -> tuple[int, int]:
         """Bytes between panels of the contiguous index and between core matrices of the other.

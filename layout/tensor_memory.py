@@ -199,6 +199,26 @@ def scale_factors(rows: int) -> LinearLayout:
     return layout.reorder(("row", "scale"), ("lane", "column", "byte"))
 
 
+@lru_cache(maxsize=64)
+def scale_columns(rows: int) -> TensorLayout:
+    """The columns of `scale_factors`: of each row one, in the first quarter of the lanes.
+
+    Args:
+        rows: rows of A or columns of B.
+
+    Raises:
+        LayoutError: if they are not whole 32s.
+    """
+    if rows % 32:
+        raise LayoutError(f"scale factors are of whole 32s of rows, not of {rows}")
+    columns = rows // 32
+    places = _identity(32, "row", "lane") * _identity(_bits(columns), "row", "column")
+    whole = places * LinearLayout.empty(("bank", "col"), ("cta",))
+    return TensorLayout(
+        rows, 1, columns, whole.reorder(("row", "bank", "col"), ("cta", "lane", "column"))
+    )
+
+
 @lru_cache(maxsize=8)
 def metadata(bits: int) -> LinearLayout:
     """Sparsity metadata of 128 rows of A: codes of 4 bits, one a chunk. PTX ISA 9.7.16.10.8.4.

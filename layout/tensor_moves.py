@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from tilec.isa import Form, Operand
 from tilec.isa.operands import LANES
 from tilec.isa.tensor_moves import TensorMove
 
-from .linear import LinearLayout
+from .linear import LayoutError, LinearLayout
+
+if TYPE_CHECKING:
+    from .tensor_memory import TensorLayout
 
 _Place = tuple[int, int]
 _LANES = ((1, 0), (2, 0), (4, 0), (8, 0), (16, 0))
@@ -89,6 +92,51 @@ def _packed(
     }
     wide["register"].insert(0, (0, 1, *(0,) * (len(outs) - 2)))
     return LinearLayout.of(wide, {**outs, "column": 2 * outs["column"]})
+
+
+def moved_into(form: TensorMove, matrix: TensorLayout, packed: int) -> LinearLayout:
+    """What the registers of a load or store hold of a matrix in tensor memory.
+
+    Args:
+        form: the load or store.
+        matrix: where its elements lie.
+        packed: elements of a row in a column.
+
+    Returns:
+        (register, lane) -> (row, col), from the row and column on where the instruction's address
+        is; `register` counts elements.
+
+    Raises:
+        LayoutError: if it reaches lanes or columns that hold none of a matrix's, or its halves may
+            lie apart.
+    """
+    if form.move.halves > 1:
+        raise LayoutError(f"{form.ptx} reaches columns apart, which no fragment has")
+    places = _elements_at(matrix, packed)
+    bases: dict[str, list[_Place]] = {"register": [], "lane": []}
+    bases["register"] = [(0, 1 << bit) for bit in range(packed.bit_length() - 1)]
+    for name, images in moved(form).bases.items():
+        for image in images:
+            found = places.get((image[0], image[1]))
+            if found is None:
+                raise LayoutError(
+                    f"{form.ptx} reaches {form.move.lanes} lanes of {form.columns} columns, not "
+                    f"all of which are of {matrix.rows}x{matrix.cols * packed} there"
+                )
+            bases[name].append(found)
+    every = [*bases["register"], *bases["lane"]]
+    rows, cols = (1 << sum(bool(place[at]) for place in every) for at in (0, 1))
+    return LinearLayout.of(bases, {"row": rows, "col": cols})
+
+
+def _elements_at(matrix: TensorLayout, packed: int) -> dict[_Place, _Place]:
+    """The row or column of elements that each bit of a lane or a column is."""
+    found: dict[_Place, _Place] = {}
+    for name, images in matrix.layout.bases.items():
+        for bit, (_, lane, column) in enumerate(images):
+            unit = {"row": (1 << bit, 0), "bank": (0, matrix.width * packed << bit)}
+            found[lane, column] = unit.get(name, (0, packed << bit))
+    return found
 
 
 def reduced() -> LinearLayout:

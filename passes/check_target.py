@@ -77,7 +77,7 @@ def _check_ops(gpu_module: Op, chosen: Target, report: Report) -> None:
         if mnemonic is not None:
             with report.at(op):
                 _check_instruction(mnemonic, chosen)
-        if isinstance(op, TileOp) and "form" in op.attributes:
+        elif isinstance(op, TileOp) and "form" in op.attributes:
             with report.at(op):
                 _check_form(op, chosen, report)
 

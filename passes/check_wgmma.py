@@ -22,7 +22,7 @@ from .analysis.register_counts import changes
 from .base import Diagnostic
 from .hopper.wgmma_choice import BESIDES
 from .kernel_pass import Kernel, KernelPass
-from .nvvm.wgmma import warpgroup_packing
+from .nvvm.registers import warpgroup_packing
 
 
 @dataclass(frozen=True)

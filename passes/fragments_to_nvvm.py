@@ -1,40 +1,33 @@
 """`tile-fragments-to-nvvm`: from fragments to each lane's registers."""
+# ruff: noqa: PLW0108 (a lambda puts off what it names, until an op asks)
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from typing import ClassVar
 
 from tilec.dialects.tile import ops
 from tilec.dialects.tile.dialect import FragType, SharedAttr, WmmaType
+from tilec.dialects.tile.ops.base import TileOp
+from tilec.dialects.tile.tensor import is_tensor
 from tilec.dialects.tile.tiles import tile_value
 from tilec.ir.aliases import Type
 from tilec.ir.mlir import ir
 from tilec.ir.ops import llvm
+from tilec.ir.types import integer
 
 from . import lowerings
-from .fragments.expansion import Expansion, lowers
+from .fragments.expansion import Expansion, Values, lowers
 from .kernel_pass import Kernel, KernelPass
 from .nvvm import elementwise
 from .nvvm.async_copy import AsyncCopies
-from .nvvm.atomics import Atomics
-from .nvvm.barriers import Barriers
-from .nvvm.casts import Casts
-from .nvvm.conversions import Conversions
-from .nvvm.fetches import Fetches
-from .nvvm.inline_asm import assembly
 from .nvvm.lowering import Lowering
 from .nvvm.matrix_memory import MatrixMoves
 from .nvvm.memory import Memory
+from .nvvm.on_demand import OnDemand
 from .nvvm.products import Products
-from .nvvm.reductions import Reductions
-from .nvvm.registers import Packing, packing
+from .nvvm.registers import Packing, packing, warpgroup_packing, wmma_packing
 from .nvvm.shared_buffers import SHARED, SharedBuffers
-from .nvvm.takes import Takes
-from .nvvm.tma import BoxCopies
-from .nvvm.views import Iotas, view
-from .nvvm.wgmma import Wgmmas, warpgroup_packing
-from .nvvm.wmma import Wmma, wmma_packing
 
 
 class FragmentsToNvvm(KernelPass):
@@ -72,6 +65,8 @@ def _expand(type_: Type) -> list[Type] | None:
         return [packed.type] * packed.registers
     if isinstance(type_, ir.MemRefType) and isinstance(type_.memory_space, SharedAttr):
         return [llvm.pointer(SHARED)]
+    if is_tensor(type_):
+        return [integer(32)]
     if isinstance(type_, ir.RankedTensorType) and tile_value(type_) is not None:
         return [type_]
     return None
@@ -81,36 +76,36 @@ def _lower(kernel: Lowering) -> None:
     buffers = SharedBuffers(kernel)
     memory, moves = Memory(kernel), MatrixMoves(kernel)
     products, copies = Products(kernel), AsyncCopies(kernel)
-    wmma, wgmma = Wmma(kernel), Wgmmas(kernel)
-    barriers, boxes = Barriers(kernel), BoxCopies(kernel)
+    late = OnDemand(kernel)
     handlers = dict(
         (
             *lowerings.to_registers().items(),
-            lowers(ops.AccumulatorOp, wgmma.accumulator),
+            *(lowers(op, partial(_in_tensor_memory, kernel)) for op in _TENSOR_OPS),
+            lowers(ops.AccumulatorOp, lambda op, to: late.wgmmas.accumulator(op, to)),
             lowers(ops.AllocSharedOp, buffers.alloc),
             lowers(ops.AsyncCommitOp, copies.commit),
             lowers(ops.AsyncCopyOp, copies.copy),
             lowers(ops.AsyncWaitOp, copies.wait),
-            lowers(ops.AtomicOp, Atomics(kernel).atomic),
-            lowers(ops.AtomicCasOp, Fetches(kernel).fetch),
-            lowers(ops.AtomicRmwOp, Fetches(kernel).fetch),
-            lowers(ops.AtomicScatterOp, Atomics(kernel).atomic),
-            lowers(ops.BarrierArriveOp, barriers.arrive),
-            lowers(ops.BarrierExpectOp, barriers.expect),
-            lowers(ops.BarrierInitOp, barriers.init),
-            lowers(ops.BarrierWaitOp, barriers.wait),
-            lowers(ops.BroadcastOp, view),
-            lowers(ops.CastOp, Casts(kernel).cast),
+            lowers(ops.AtomicOp, lambda op, to: late.atomics.atomic(op, to)),
+            lowers(ops.AtomicCasOp, lambda op, to: late.fetches.fetch(op, to)),
+            lowers(ops.AtomicRmwOp, lambda op, to: late.fetches.fetch(op, to)),
+            lowers(ops.AtomicScatterOp, lambda op, to: late.atomics.atomic(op, to)),
+            lowers(ops.BarrierArriveOp, lambda op, to: late.barriers.arrive(op, to)),
+            lowers(ops.BarrierExpectOp, lambda op, to: late.barriers.expect(op, to)),
+            lowers(ops.BarrierInitOp, lambda op, to: late.barriers.init(op, to)),
+            lowers(ops.BarrierWaitOp, lambda op, to: late.barriers.wait(op, to)),
+            lowers(ops.BroadcastOp, lambda op, to: late.view(op, to)),
+            lowers(ops.CastOp, lambda op, to: late.casts.cast(op, to)),
             lowers(ops.ConcatOp, elementwise.concat),
-            lowers(ops.ConvertLayoutOp, Conversions(kernel).convert),
+            lowers(ops.ConvertLayoutOp, lambda op, to: late.conversions.convert(op, to)),
             lowers(ops.ElementwiseOp, elementwise.elementwise),
-            lowers(ops.ExpandOp, view),
+            lowers(ops.ExpandOp, lambda op, to: late.view(op, to)),
             lowers(ops.FillOp, elementwise.fill),
             lowers(ops.GatherOp, memory.load),
-            lowers(ops.InlineAsmOp, assembly),
-            lowers(ops.InlineAsmVolatileOp, assembly),
-            lowers(ops.IotaOp, Iotas(kernel).iota),
-            lowers(ops.JoinWarpsOp, wgmma.join),
+            lowers(ops.InlineAsmOp, lambda op, to: late.assembly(op, to)),
+            lowers(ops.InlineAsmVolatileOp, lambda op, to: late.assembly(op, to)),
+            lowers(ops.IotaOp, lambda op, to: late.iotas.iota(op, to)),
+            lowers(ops.JoinWarpsOp, lambda op, to: late.wgmmas.join(op, to)),
             lowers(ops.LdmatrixOp, moves.ldmatrix),
             lowers(ops.LoadOp, memory.load),
             lowers(ops.MmaOp, products.product),
@@ -118,31 +113,31 @@ def _lower(kernel: Lowering) -> None:
             lowers(ops.MmaSpOp, products.product),
             lowers(ops.MmaSpScaledOp, products.product),
             lowers(ops.MovmatrixOp, products.product),
-            lowers(ops.ReduceOp, Reductions(kernel).reduce),
-            lowers(ops.ReshapeOp, view),
+            lowers(ops.ReduceOp, lambda op, to: late.reductions.reduce(op, to)),
+            lowers(ops.ReshapeOp, lambda op, to: late.view(op, to)),
             lowers(ops.ScatterOp, memory.store),
             lowers(ops.SelectOp, elementwise.select),
             lowers(ops.SliceOp, elementwise.cut),
             lowers(ops.StmatrixOp, moves.stmatrix),
             lowers(ops.StoreOp, memory.store),
-            lowers(ops.TakeOp, Takes(kernel).take),
-            lowers(ops.TmaLoadOp, boxes.load),
-            lowers(ops.TmaPrefetchOp, boxes.prefetch),
-            lowers(ops.TmaReduceOp, boxes.send),
-            lowers(ops.TmaStoreOp, boxes.send),
-            lowers(ops.TransposeOp, view),
-            lowers(ops.WarpPartOp, wgmma.part),
-            lowers(ops.WarpgroupIdOp, barriers.warpgroup),
-            lowers(ops.WgmmaCommitOp, wgmma.commit),
-            lowers(ops.WgmmaFenceOp, wgmma.fence),
-            lowers(ops.WgmmaOp, wgmma.product),
-            lowers(ops.WgmmaSpOp, wgmma.product),
-            lowers(ops.WgmmaWaitOp, wgmma.wait),
-            lowers(ops.WmmaElementwiseOp, wmma.elementwise),
-            lowers(ops.WmmaFillOp, wmma.fill),
-            lowers(ops.WmmaLoadOp, wmma.load),
-            lowers(ops.WmmaMmaOp, wmma.mma),
-            lowers(ops.WmmaStoreOp, wmma.store),
+            lowers(ops.TakeOp, lambda op, to: late.takes.take(op, to)),
+            lowers(ops.TmaLoadOp, lambda op, to: late.boxes.load(op, to)),
+            lowers(ops.TmaPrefetchOp, lambda op, to: late.boxes.prefetch(op, to)),
+            lowers(ops.TmaReduceOp, lambda op, to: late.boxes.send(op, to)),
+            lowers(ops.TmaStoreOp, lambda op, to: late.boxes.send(op, to)),
+            lowers(ops.TransposeOp, lambda op, to: late.view(op, to)),
+            lowers(ops.WarpPartOp, lambda op, to: late.wgmmas.part(op, to)),
+            lowers(ops.WarpgroupIdOp, lambda op, to: late.barriers.warpgroup(op, to)),
+            lowers(ops.WgmmaCommitOp, lambda op, to: late.wgmmas.commit(op, to)),
+            lowers(ops.WgmmaFenceOp, lambda op, to: late.wgmmas.fence(op, to)),
+            lowers(ops.WgmmaOp, lambda op, to: late.wgmmas.product(op, to)),
+            lowers(ops.WgmmaSpOp, lambda op, to: late.wgmmas.product(op, to)),
+            lowers(ops.WgmmaWaitOp, lambda op, to: late.wgmmas.wait(op, to)),
+            lowers(ops.WmmaElementwiseOp, lambda op, to: late.wmmas.elementwise(op, to)),
+            lowers(ops.WmmaFillOp, lambda op, to: late.wmmas.fill(op, to)),
+            lowers(ops.WmmaLoadOp, lambda op, to: late.wmmas.load(op, to)),
+            lowers(ops.WmmaMmaOp, lambda op, to: late.wmmas.mma(op, to)),
+            lowers(ops.WmmaStoreOp, lambda op, to: late.wmmas.store(op, to)),
         )
     )
     try:
@@ -150,3 +145,27 @@ def _lower(kernel: Lowering) -> None:
         buffers.finish()
     finally:
         kernel.finish()
+
+
+def _in_tensor_memory(kernel: Lowering, op: TileOp, expansion: Expansion) -> list[Values]:
+    """What replaces an op on tensor memory."""
+    from .nvvm.tcgen05 import lower  # noqa: PLC0415 (for Blackwell only)
+
+    return lower(kernel, op, expansion)
+
+
+_TENSOR_OPS = (
+    ops.Tcgen05AllocOp,
+    ops.Tcgen05CommitOp,
+    ops.Tcgen05CpOp,
+    ops.Tcgen05DeallocOp,
+    ops.Tcgen05FenceOp,
+    ops.Tcgen05LdOp,
+    ops.Tcgen05MmaOp,
+    ops.Tcgen05MmaScaledOp,
+    ops.Tcgen05RelinquishOp,
+    ops.Tcgen05StOp,
+    ops.Tcgen05WaitLdOp,
+    ops.Tcgen05WaitStOp,
+    ops.TensorBufferOp,
+)

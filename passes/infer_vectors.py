@@ -10,7 +10,7 @@ from tilec.ir.mlir import ir
 from tilec.isa import TilecError
 
 from .analysis.contiguity import contiguous, in_bounds, together
-from .analysis.effects import is_shared
+from .analysis.effects import is_buffer
 from .analysis.memory_facts import ANY, memory_facts
 from .analysis.runs import run_of
 from .kernel_pass import Kernel, KernelPass
@@ -52,7 +52,7 @@ def _check_arguments(kernel: Kernel) -> None:
 def _annotate(op: MemoryOp, kernel: Kernel) -> None:
     memref, indices = op.memref, op.indices
     tile = plain_tile(op.tile.type)
-    if tile is None or is_shared(memref):
+    if tile is None or is_buffer(memref):
         return
     shape = _in_memory(tile, transposed=op.is_transposed)
     attributes = op.operation.attributes

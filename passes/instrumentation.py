@@ -8,10 +8,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TextIO, TypeAlias
+from typing import TYPE_CHECKING, TextIO, TypeAlias
 
 if TYPE_CHECKING:
     from tilec.ir.mlir import ir
+
+    from .steps import Title
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,20 +30,6 @@ class Selection:
 
     def __contains__(self, name: str) -> bool:
         return self.every or name in self.names
-
-
-class Title(NamedTuple):
-    """What a pass that runs is called.
-
-    Attributes:
-        name: as pipelines write it.
-        kind: gives the name of its class.
-        text: gives it with all its options, as upstream writes it in a pipeline.
-    """
-
-    name: str
-    kind: Callable[[], str]
-    text: Callable[[], str]
 
 
 Watcher: TypeAlias = "Callable[[Title, ir.Module | ir.Operation], AbstractContextManager[None]]"

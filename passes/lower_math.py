@@ -123,7 +123,7 @@ def _lower(op: ir.Operation, name: str, kernel: Lowering) -> Value:
         legal = ", ".join(sorted({*EXACT, *APPROXIMATE, *SEQUENCES, "math.rsqrt"}))
         raise TilecError(f"has no instruction; legal: {legal}")
     if isinstance(scalar_of(type_), ir.F64Type):
-        raise TilecError("has no instruction for f64; cast it to f32")
+        return _of_doubles(name, operands, kernel)
     if name == "math.exp2" and fast and isinstance(scalar_of(type_), ir.F32Type):
         return _flushing_exp2(operands[0], kernel)
     if name not in SEQUENCES or (name in APPROXIMATE and fast):
@@ -135,6 +135,18 @@ def _lower(op: ir.Operation, name: str, kernel: Lowering) -> Value:
     held = [[_cast(arith.extf, v, f32) for v in elements([o], packed)] for o in operands]
     found = [SEQUENCES[name](scalars, *values) for values in zip(*held, strict=True)]
     return vector([_cast(arith.truncf, value, packed.element) for value in found])
+
+
+def _of_doubles(name: str, operands: list[Value], kernel: Lowering) -> Value:
+    """A function of f64."""
+    from .math.double_sequences import DOUBLES  # noqa: PLC0415 (few kernels have any)
+    from .math.doubles import Doubles  # noqa: PLC0415
+
+    type_ = operands[0].type
+    _check_shape(type_)
+    packed = Packing(scalar_of(type_), _length(type_), 1)
+    held = zip(*(elements([o], packed) for o in operands), strict=True)
+    return vector([DOUBLES[name](Doubles(kernel), *values) for values in held])
 
 
 def _flushing_exp2(x: Value, kernel: Lowering) -> Value:

@@ -5,16 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from tilec.dialects.tile.attributes import CTAS_PER_SM, PERSISTENT
+from tilec.dialects.tile.attributes import CTA_CLUSTER, CTAS_PER_SM, PERSISTENT, RASTERIZE
 from tilec.dialects.tile.emit import i64
-from tilec.dialects.tile.ops import AllocSharedOp
+from tilec.dialects.tile.ops import AllocSharedOp, WarpgroupDotOp
 from tilec.ir.aliases import Op, Value
 from tilec.ir.attributes import given_attribute
 from tilec.ir.mlir import gpu, ir, scf
 from tilec.isa import WARPGROUP_THREADS
+from tilec.isa.targets import H200_SMS
 
+from .analysis.costs import rows_together
+from .analysis.cta_accesses import Role, accesses_of
 from .analysis.effects import Writers
-from .functions import cluster_size
+from .base import walk
+from .functions import cluster_size, take_positive
+from .hopper.clusters import Cluster, given_cluster
 from .hopper.parting import loops_of_products, plan_parting
 from .hopper.persistent_grid import walk_tiles
 from .kernel_pass import Kernel, KernelPass
@@ -31,25 +36,32 @@ class MakePersistent(KernelPass):
     tile-specialize-warps will share out, and whose CTAs have an SM for themselves, all that follows
     from the CTA's numbers goes into a loop over tiles: those that come as many behind each other as
     there are CTAs. Boxes of the next tile arrive, then, while what was computed of one is stored.
-    `gpu.block_id` becomes the tile's place, in the order in which CTAs would have been launched,
+    `gpu.block_id` becomes the tile's place, some rows of the grid at a time, column by column,
     `gpu.grid_dim` one of three arguments behind all others: the extents of the grid that the launch
-    names. `tile.ctas_per_sm` says how many CTAs it launches. A kernel stays as it is, with
-    a remark that says why, where tiles may take different numbers of rounds, where it fills other
-    buffers in shared memory, or where `tile.persistent` is false.
+    names. `tile.ctas_per_sm` says how many CTAs it launches. With `tile.cluster` CTAs of a cluster
+    take tiles that are neighbours, and the kernel gets `known_cluster_size`. A kernel stays as it
+    is, with a remark that says why, where tiles may take different numbers of rounds, where it
+    fills other buffers in shared memory, or where `tile.persistent` is false.
 
     Attributes:
         enabled: false leaves all kernels that do not say `tile.persistent`.
+        group: rows of tiles, or of clusters, that are gone down before a next column, 1 for row by
+            row; 0 leaves it to the cost model. `tile.rasterize` of a kernel comes first.
     """
 
     name: ClassVar[str] = "tile-make-persistent"
 
     enabled: bool = True
+    group: int = 0
 
     def run(self, kernel: Kernel) -> None:
         """Rewrite a kernel."""
         given = given_attribute(kernel.function, PERSISTENT, ir.BoolAttr)
         if given is not None:
             del kernel.function.attributes[PERSISTENT]
+        cluster = given_cluster(kernel.function)
+        if CTA_CLUSTER in kernel.function.attributes:
+            del kernel.function.attributes[CTA_CLUSTER]
         if not (self.enabled if given is None else given.value):
             return
         is_done = CTAS_PER_SM in kernel.function.attributes
@@ -62,8 +74,18 @@ class MakePersistent(KernelPass):
                     kernel.missed(kernel.function, f"is launched with a CTA per tile: {why}")
                     return
                 function = kernel.function
-                walk_tiles(function, loop)
+                if cluster is not None and (why := _why_alone(kernel, loop)):
+                    kernel.missed(function, f"has no clusters: {why}")
+                    cluster = None
+                given_group = take_positive(function, RASTERIZE)
+                if given_group is not None and cluster is not None:  # in rows of clusters
+                    given_group = -(-given_group // cluster.extents[1])
+                group = given_group or self.group or _group(loop, cluster)
+                walk_tiles(function, loop, group, cluster)
                 function.attributes[CTAS_PER_SM] = i64(1)
+                if cluster is not None:
+                    size = [cluster.size, 1, 1]
+                    function.attributes["known_cluster_size"] = ir.DenseI32ArrayAttr.get(size)
                 kernel.remark(
                     function,
                     "is launched with a CTA per SM, each of which takes one tile of the grid after "
@@ -96,6 +118,26 @@ def _obstacle(kernel: Kernel, loop: scf.ForOp) -> str:
             "it may write what the next tile loads (an argument that shares no memory with others "
             "is llvm.noalias)"
         )
+    return ""
+
+
+def _group(loop: scf.ForOp, cluster: Cluster | None) -> int:
+    """Rows of tiles, or of clusters, that are gone down before a next column."""
+    ops = loop.regions[0].blocks[0].operations
+    rows, cols = ir.RankedTensorType(
+        next(op.d.type for op in ops if isinstance(op, WarpgroupDotOp))
+    ).shape
+    down, along = (1, 1) if cluster is None else (cluster.extents[1], cluster.extents[0])
+    return rows_together(rows * down, cols * along, H200_SMS // (down * along))
+
+
+def _why_alone(kernel: Kernel, loop: scf.ForOp) -> str:
+    """Why a CTA must not go through a loop for others, without a tile; empty if it may."""
+    ops = _top(kernel)
+    before = ops[: ops.index(loop.operation)]
+    for op in [op.opview for op in before] + list(walk(loop)):
+        if any(one.role is not Role.READ for one in accesses_of(op, kernel.target)):
+            return f"'{op.operation.name}' writes in front of the end of its loop of products"
     return ""
 
 

@@ -1,4 +1,4 @@
-"""`tile-order-memory`: barriers between accesses to global memory that depend on each other."""
+"""`tile-order-memory`: barriers between accesses to memory that depend on each other."""
 
 from __future__ import annotations
 
@@ -20,14 +20,15 @@ from .kernel_pass import Kernel, KernelPass
 
 
 class OrderMemory(KernelPass):
-    """Insert barriers between dependent accesses to global memory by different threads.
+    """Insert barriers between dependent accesses to memory by different threads.
 
-    In and out: level 2. The elements of a tile belong to threads of the CTA as its layout says, so
-    that what one op stores another may load, or store anew, from other threads. Where both may
-    touch one element, not surely by one thread, all threads wait for each other in between at a
-    `gpu.barrier`, and for copies that still read. No barrier is needed between accesses
+    In and out: level 2. The memory is global, or an array in shared memory. The elements of a tile
+    belong to threads of the CTA as its layout says, so that what one op stores another may load, or
+    store anew, from other threads. Where both may touch one element, not surely by one thread, all
+    threads wait for each other in between at a `gpu.barrier`, and for copies that still read. No
+    barrier is needed between accesses
 
-    - to arguments of which one is `llvm.noalias`,
+    - to arguments of which one is `llvm.noalias`, or to different arrays in shared memory,
     - to elements that lie apart: by constants, or by the steps that a loop's counter makes,
     - to the same place under layouts that give each element to the same one thread,
     - that only read, or that update by one `tile.atomic` function, in no order.

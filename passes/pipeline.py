@@ -9,17 +9,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from tilec.ir.mlir import ir
 from tilec.ir.state import holding
 
 from .base import Diagnostic, PassError, running
 from .functions import gpu_modules
-from .instrumentation import Instrumentation
 from .lowerings import to_fragments, to_registers
 from .mlir_diagnostics import from_mlir_error
 from .pipeline_text import PipelinePart, elements_of
 from .steps import Nest, Root, Step, make_steps
+
+if TYPE_CHECKING:
+    from .instrumentation import Instrumentation
 
 
 def run_pipeline(

@@ -25,7 +25,8 @@ class Rasterize(KernelPass):
     read one strip of A and all of B. In a kernel with the attribute `tile.rasterize = G : i64` the
     numbers `gpu.block_id x` and `y` become those of an order that goes down G rows before it goes
     to the next column: they read less of both, which stays in L2. Every CTA of the grid still
-    has one place, whatever the grid's extents. The attribute goes.
+    has one place, whatever the grid's extents. The attribute goes. tile-make-persistent takes it
+    from kernels whose CTAs take several tiles.
     """
 
     name: ClassVar[str] = "tile-rasterize"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 from typing import ClassVar
 
 from tilec.dialects.tile.attributes import STAGES
@@ -10,7 +11,7 @@ from tilec.dialects.tile.ops import AsyncCopyOp
 from tilec.ir.mlir import scf
 from tilec.isa import WARPGROUP_THREADS, TilecError
 
-from .functions import take_positive
+from .functions import cluster_size, take_positive
 from .hopper.box_copies import boxes_of
 from .hopper.parting import Parting, loops_of_products, plan_parting
 from .hopper.rings import Specialised
@@ -77,7 +78,9 @@ def _part(kernel: Kernel, loop: scf.ForOp, tiles: scf.ForOp | None, plan: Partin
         )
     take_positive(loop, STAGES)
     _explain(kernel, loop, plan)
-    Specialised(loop, plan.copies, plan.stages, plan.roles, plan.needs, tiles).run(plan.frame)
+    ctas = prod(cluster_size(kernel.function) or ()) if tiles is not None else 1
+    made = Specialised(loop, plan.copies, plan.stages, plan.roles, plan.needs, tiles, ctas)
+    made.run(plan.frame)
 
 
 def _explain(kernel: Kernel, loop: scf.ForOp, plan: Parting) -> None:

@@ -19,6 +19,9 @@ from .search import named
 _BARRIER = 1
 """The number of the barrier of the threads that compute; 0 is that of all."""
 
+_OF_ALL = ("nvvm.cluster.arrive", "nvvm.cluster.wait")
+"""What all threads come to at the end of a kernel, of all roles."""
+
 
 class SplitRoles(KernelPass):
     """Leave what follows the work of threads that load to the other threads.
@@ -46,6 +49,8 @@ def _split(kernel: Kernel, branch: ir.Operation) -> None:
     del branch.attributes[PRODUCER]
     operations = [op.operation for op in branch.block.operations]
     behind = operations[operations.index(branch) + 1 : -1]
+    while behind and behind[-1].name in _OF_ALL:
+        behind.pop()
     block = branch.regions[1].blocks.append()
     with ir.InsertionPoint(block), branch.location:
         nvvm.setmaxregister(roles.consumer, more=True)

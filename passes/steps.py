@@ -12,7 +12,6 @@ from tilec.ir.mlir import ir, passmanager
 
 from . import registry
 from .base import Pass, PassError, with_options
-from .instrumentation import Title
 from .mlir_diagnostics import from_mlir_error
 from .pass_options import UnknownPassError, make_pass
 from .pipeline_text import ANY, MODULE, Element, PipelineError, join
@@ -20,6 +19,20 @@ from .upstream_passes import class_name, expanded, manager, nested, report_stati
 
 Root: TypeAlias = ir.Module | ir.Operation
 """What a step works on: the module, or an op inside."""
+
+
+class Title(NamedTuple):
+    """What a pass that runs is called.
+
+    Attributes:
+        name: as pipelines write it.
+        kind: gives the name of its class.
+        text: gives it with all its options, as upstream writes it in a pipeline.
+    """
+
+    name: str
+    kind: Callable[[], str]
+    text: Callable[[], str]
 
 
 class Step(NamedTuple):

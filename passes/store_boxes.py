@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import ClassVar
 
 from tilec.dialects.semantics import Spread
@@ -15,6 +16,7 @@ from .analysis.effects import is_shared, may_alias
 from .analysis.index_distance import Distances
 from .analysis.shared_space import SharedSpace, aligned
 from .analysis.uniformity import Uniformity, control_of
+from .base import walk
 from .fragments.fragment_types import FragmentTypes
 from .fragments.matrix_moves import matrix_moves
 from .hopper.box_stores import panels_of, store_boxes, why_no_box_store
@@ -111,12 +113,9 @@ def _touched_before(store: StoreOp, kernel: Kernel) -> bool:
 
     Boxes are not among them: before panels are written, all boxes have arrived.
     """
-    operations = list(store.operation.block.operations)
-    accesses = (
-        access
-        for op in operations[: operations.index(store)]
-        for access in accesses_of(op, kernel.target)
-    )
+    tiles = loop_over_tiles(store, kernel.function)
+    before = takewhile(lambda op: op.operation != store.operation, walk(tiles or kernel.function))
+    accesses = (access for op in before for access in accesses_of(op, kernel.target))
     return any(one.memref is None or may_alias(one.memref, store.memref) for one in accesses)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from tilec.isa.wording import counted
 
-from . import special
+from . import float_registers, special
 from .alu import Array
 from .alu.bits import width
 from .errors import UnsupportedInstructionError
@@ -41,6 +41,8 @@ from .widths import dtype_of
 Locate = Callable[[], list[tuple[Space, Array, Array | None]]]
 """The spaces that an access touches, with offsets in each and the threads that touch it."""
 
+_MOVES = ("mov", "selp")
+"""Opcodes whose constants are of the type of whatever holds the result."""
 _WINDOWS = {"global": GLOBAL_BASE, "shared": SHARED_WINDOW, "local": LOCAL_WINDOW}
 _ADDRESS = 0xFFFFFFFF
 """The bits of an address of shared or local memory."""
@@ -168,9 +170,15 @@ class Binding:
         bits = width(type_)
         registers = self.machine.registers
         if isinstance(operand, Integer):
-            return self._constant(operand, self.machine.constant(operand.value, bits))
+            value = self._integer(operand.value, bits)
+            return self._constant(operand, self.machine.constant(value, bits))
         if isinstance(operand, Float):
-            value = fit(operand, type_ if bits > 1 else "b8")
+            algebraic = self.machine.numerics == "algebraic"
+            value = (
+                float_registers.literal(operand)
+                if algebraic
+                else fit(operand, type_ if bits > 1 else "b8")
+            )
             return self._constant(operand, self.machine.constant(value, bits))
         if isinstance(operand, Negated):
             slot = self.source(operand.name, "pred")
@@ -190,6 +198,14 @@ class Binding:
         raise self.error(
             f"an operand of '{self.instruction.mnemonic}' is not a register or constant"
         )
+
+    def _integer(self, value: int, bits: int) -> int:
+        """An integer constant; in algebraic numerics what stands for the floats that it spells."""
+        if self.machine.numerics != "algebraic" or self.instruction.opcode not in _MOVES:
+            return value
+        floats = self.frame.program.floats(self.frame.function)
+        element = floats.element(self.operands[0])
+        return value if element is None else float_registers.embedded(value, element, bits)
 
     def _constant(self, operand: Operand, slot: int) -> int:
         self.constants.append((operand, slot))

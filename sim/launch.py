@@ -35,6 +35,7 @@ from .special import WORKSPACE
 from .symbols import Symbols
 from .taint.unwritten import Unwritten
 from .taint.watcher import Watcher
+from .tensor.product import NUMERICS
 from .timeline.recorder import Recorder
 from .translator import Translator
 from .wave import Geometry
@@ -94,7 +95,9 @@ def launch(
         arch: architecture whose arithmetic matrix instructions follow, as `sm_90`, and whose
             limits hold; by default that of the text (`architecture`).
         dynamic_smem: dynamic shared memory in bytes.
-        numerics: `exact` for the hardware's bits, `fast` for float accuracy.
+        numerics: `exact` for the hardware's bits, `fast` for float accuracy; `algebraic` takes
+            floats for integers modulo 2^w, w their width, whose sums and products are exact in
+            any order (`tilec.isa.algebra`): arrays and scalars are read and left as bits of these.
         checks: look for errors, and count memory traffic, at every access. Without, an access
             outside all memory ends the run, and other errors go unseen.
         max_steps: limit on the steps of each wave of CTAs; by default `DEFAULT_STEPS`, for every
@@ -125,8 +128,8 @@ def launch(
     )
     _check_extents(function, geometry, arch)
     _check_cluster(geometry, arch)
-    if numerics not in ("exact", "fast"):
-        raise LaunchError(f"numerics is '{numerics}'; legal: exact, fast")
+    if numerics not in NUMERICS:
+        raise LaunchError(f"numerics is '{numerics}'; legal: {', '.join(NUMERICS)}")
     memory = Memory()
     machine = Machine(geometry, memory, arch=arch, numerics=numerics, dynamic_shared=dynamic_smem)
     placement = Placement(module, function, memory, dynamic_smem)

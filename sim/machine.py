@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .alu import Array
+from . import alu
+from .alu import Array, algebraic
 from .clusters import Clusters
 from .fragments import Fragments
 from .heap import Heap
@@ -30,7 +31,8 @@ class Machine(Registers):
 
     Attributes:
         arch: architecture whose arithmetic the matrix instructions follow.
-        numerics: `exact` or `fast`.
+        numerics: `exact`, `fast` or `algebraic`.
+        resolve: what gives the semantics of instructions on registers, as `alu.resolve` does.
         observer: checks and counts what memory is touched; None without checks.
         fragments: operands of matrix instructions.
         output: what threads have printed.
@@ -56,6 +58,7 @@ class Machine(Registers):
         super().__init__(geometry, memory, dynamic_shared)
         self.arch = arch
         self.numerics = numerics
+        self.resolve = algebraic.resolve if numerics == "algebraic" else alu.resolve
         self.observer: Observer | None = None
         self.fragments = Fragments(self)
         self.output: list[str] = []

@@ -5,9 +5,10 @@ from __future__ import annotations
 from tilec.isa.types import TYPE_BITS
 
 from .errors import LaunchError
+from .float_registers import FloatRegisters
 from .machine import Machine
 from .placement import Placement
-from .ptx.module import Module, RegisterRange
+from .ptx.module import Function, Module, RegisterRange
 from .registers import ZEROS
 
 
@@ -24,6 +25,13 @@ class Program:
         self.placement = placement
         self.machine = machine
         self.module: Module = placement.module
+        self._floats: dict[str, FloatRegisters] = {}
+
+    def floats(self, function: Function) -> FloatRegisters:
+        """What the registers of a function hold."""
+        if function.name not in self._floats:
+            self._floats[function.name] = FloatRegisters(function)
+        return self._floats[function.name]
 
     def register(self, range_: RegisterRange) -> tuple[int, int, str]:
         """A new register: slot, bits and type."""

@@ -14,6 +14,7 @@ from random import Random
 import numpy as np
 
 from .alu import Array
+from .checks.commits import Commit
 from .checks.in_flight import Thread
 from .checks.operation import Operation
 from .observer import Observer
@@ -35,7 +36,7 @@ class Load:
         bytes: how many it is told.
         operation: what is known of the bytes it writes, where that is checked.
         arrivals: how many the mbarrier is told; none of a copy.
-        finished: what else is done when it is.
+        commit: what it tells the mbarrier of, where that is checked; of a copy nothing.
     """
 
     instruction: Instruction
@@ -45,7 +46,7 @@ class Load:
     bytes: int
     operation: Operation | None
     arrivals: int = 0
-    finished: tuple[Operation, ...] = ()
+    commit: Commit | None = None
 
 
 @dataclass(slots=True)
@@ -134,9 +135,8 @@ class Transfers:
         known = self.phases.known(int(offsets[0]))
         if load.operation is not None and known is not None:
             load.operation.phase = int(known.phase[ctas[0]])
-        if known is not None:
-            for operation in load.finished:
-                operation.phase = int(known.phase[ctas[0]])
+        if load.commit is not None and known is not None:
+            load.commit.phase = int(known.phase[ctas[0]])
         pending, expected, phase, bytes_ = unpack(before)
         bytes_, pending = bytes_ - load.bytes, pending - load.arrivals
         done = (pending == 0) & (bytes_ == 0)

@@ -17,6 +17,7 @@ from .machine import Machine
 from .matrix_forms import matrix_form
 from .ptx.module import Integer, Operand
 from .shared_operands import CHUNK, chunks, gather
+from .tensor.algebraic import bytes_as_numbers
 from .tensor.elements import decode_bytes
 from .tensor.warpgroup import Operands, matrix_of, multiply_warpgroups
 
@@ -203,11 +204,15 @@ class Warpgroup:
 
     def _values(self, side: Side, places: Array) -> Array:
         """Values of A or B, (warpgroups, m or n, k), as they are stored."""
+        numerics, type_ = self.machine.numerics, side.operand.type
         if not side.shared:
-            values = matrix_of(self.form, side.operand.name, self._gather(side.slots, places))
+            registers = self._gather(side.slots, places)
+            values = matrix_of(self.form, side.operand.name, registers, numerics)
             return values if side.sign == 1 else -values
         raw = self.raw(side, places, self.machine.memory.data)
-        values = np.stack([decode_bytes(side.operand.type, one) for one in raw])
+        algebraic = numerics == "algebraic" and type_.is_float
+        decoded = bytes_as_numbers if algebraic else decode_bytes
+        values = np.stack([decoded(type_, one) for one in raw])
         return values if side.sign == 1 else -values
 
     def raw(self, side: Side, places: Array, data: Array) -> Iterator[Array]:

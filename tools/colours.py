@@ -11,8 +11,8 @@ _BOLD = 1
 _COLOURS = {"error": 31, "warning": 35, "remark": 34, "note": 36}
 """By severity, as clang and MLIR have them: red, magenta, blue, cyan."""
 _CARET = 32
-_DIAGNOSTIC = re.compile(rf"^(.*?:\d+: |[^\s:]+: |)({'|'.join(_COLOURS)}): (.*)$", re.MULTILINE)
-_CARETS = re.compile(r"^([ \t]*)\^$", re.MULTILINE)
+_DIAGNOSTIC = rf"(?m)^(.*?:\d+: |[^\s:]+: |)({'|'.join(_COLOURS)}): (.*)$"
+_CARETS = r"(?m)^([ \t]*)\^$"
 
 
 def say(text: str) -> None:
@@ -43,8 +43,8 @@ def coloured(text: str) -> str:
         at = _styled(place, _BOLD) if place else ""
         return f"{at}{said} {_styled(message, _BOLD) if severity != 'note' else message}"
 
-    text = _DIAGNOSTIC.sub(diagnostic, text)
-    return _CARETS.sub(lambda found: f"{found[1]}{_styled('^', _BOLD, _CARET)}", text)
+    text = re.sub(_DIAGNOSTIC, diagnostic, text)
+    return re.sub(_CARETS, lambda found: f"{found[1]}{_styled('^', _BOLD, _CARET)}", text)
 
 
 def _styled(text: str, *codes: int) -> str:

@@ -106,15 +106,15 @@ def leave(code: int) -> NoReturn:
 
 
 @contextmanager
-def warnings_shown() -> Iterator[None]:
+def _warnings_shown() -> Iterator[None]:
     """Shows Python's warnings, such as of a cache that cannot be used, as a command does."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            yield
-        finally:
-            for one in caught:
-                say(f"warning: {one.message}\n")
+    with warnings.catch_warnings():
+        warnings.showwarning = _show
+        yield
+
+
+def _show(message: Warning | str, *_: object) -> None:
+    say(f"warning: {message}\n")
 
 
 def run(
@@ -137,7 +137,8 @@ def run(
     open_streams()
     try:
         try:
-            return body(parser.parse_args(argv))
+            with _warnings_shown():
+                return body(parser.parse_args(argv))
         finally:
             flush()
     except BrokenPipeError:

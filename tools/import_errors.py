@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_NO_ROOM = re.compile(r"failed to map|cannot (allocate|create|apply)", re.IGNORECASE)
+_NO_ROOM = r"(?i)failed to map|cannot (allocate|create|apply)"
 """What the loader says of a library that the address space has no room for."""
 
 
@@ -14,5 +14,5 @@ def no_room(error: BaseException) -> str | None:
         error = error.__cause__
     if isinstance(error, MemoryError):
         return "not enough memory"
-    found = _NO_ROOM.search(str(error))
+    found = re.search(_NO_ROOM, str(error))
     return f"not enough memory for {str(error).partition(':')[0]}" if found else None

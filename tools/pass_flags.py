@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tilec.passes.instrumentation import Instrumentation
     from tilec.report.diagnostics import Source
     from tilec.report.printing import Style
+    from tilec.validation.validator import Validator
 
 
 def add_pass_flags(parser: argparse.ArgumentParser) -> None:
@@ -96,7 +97,7 @@ def shown_remarks(found: Sequence[Diagnostic], arguments: argparse.Namespace) ->
         found: all.
         arguments: what the flags say.
     """
-    from tilec.report.remarks import chosen  # noqa: PLC0415
+    from tilec.report.selection import chosen  # noqa: PLC0415
 
     asked = arguments.remarks or (arguments.remarks_filter and not arguments.remarks_output)
     return chosen(found, (arguments.remarks_filter or "") if asked else None)
@@ -129,19 +130,29 @@ def _show(style: Style, root: ir.Module | ir.Operation) -> str:
     return print_as(root, style._replace(local_scope=True) if inside else style)
 
 
+def asked_validator(arguments: argparse.Namespace) -> Validator | None:
+    """What compares kernels before and after each pass, if the flags ask for it."""
+    if not arguments.validate_each:
+        return None
+    from tilec.validation.validator import Validator  # noqa: PLC0415
+
+    return Validator()
+
+
 @contextmanager
 def instrumented(
-    arguments: argparse.Namespace, style: Style | None = None
+    arguments: argparse.Namespace, style: Style | None = None, validator: Validator | None = None
 ) -> Iterator[Instrumentation | None]:
     """What the flags ask to watch; None if nothing. The times are reported at the end.
 
     Args:
         arguments: the flags.
         style: how IR is printed.
+        validator: compares kernels before and after each pass, if anybody does.
     """
     watching = (
         arguments.mlir_timing
-        or arguments.validate_each
+        or validator is not None
         or any(value for name, value in vars(arguments).items() if name.startswith("mlir_print_ir"))
     )
     if not watching:
@@ -168,11 +179,7 @@ def instrumented(
         show=partial(_show, style or Style()),
         folder=Path(tree) if (tree := arguments.mlir_print_ir_tree_dir) else None,
     )
-    validator = None
-    if arguments.validate_each:
-        from tilec.validation.validator import Validator  # noqa: PLC0415
-
-        validator = Validator()
+    if validator is not None:
         watched.watchers = (validator.around,)
     try:
         yield watched

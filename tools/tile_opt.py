@@ -19,7 +19,7 @@ from .crash_watch import reported_crashes, watch_for_crashes
 from .files import check_outputs, decoded, read_bytes, write_outputs
 from .opt_arguments import OptParser, add_opt_flags, style
 from .part_diagnostics import tell
-from .pass_flags import instrumented, shown_remarks, written_remarks
+from .pass_flags import asked_validator, instrumented, shown_remarks, written_remarks
 from .split_input import BYTECODE, parts
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def _main(arguments: argparse.Namespace) -> int:
         sources = list(parts(text, name, arguments.split_input_file))
     remarked: list[tuple[Sequence[Diagnostic], Source]] = []
     outputs: list[str | bytes | None] = []
-    with instrumented(arguments, style(arguments, name)) as watched:
+    with instrumented(arguments, style(arguments, name), asked_validator(arguments)) as watched:
         job = _Job(pipeline, verify_each, watched, arguments)
         for source in sources:
             given = data if data.startswith(BYTECODE) else source

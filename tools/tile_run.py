@@ -19,6 +19,7 @@ from tilec.isa import TilecError, target
 from tilec.isa.launch import extents
 from tilec.launch.simulated import SMS, for_simulator
 from tilec.runtime import cuda
+from tilec.sim.tensor.product import NUMERICS
 
 from .colours import say
 from .common import Parser, leave, run
@@ -111,8 +112,8 @@ def parser() -> argparse.ArgumentParser:
     add("--arch", metavar="TARGET", help=what)
     what = "LLVM's optimisation level, -O0 to -O3 (the default)"
     add("-O", dest="level", type=int, choices=range(4), default=3, help=what)
-    what = "the hardware's bits (the default), or float accuracy"
-    add("--numerics", choices=("exact", "fast"), default="exact", help=what)
+    what = "the hardware's bits (the default), float accuracy, or floats as integers modulo 2^w"
+    add("--numerics", choices=NUMERICS, default="exact", help=what)
     add("--no-checks", dest="checks", action="store_false", help="do not look for errors")
     add("--max-steps", metavar="N", type=_count, help="stop a run that takes more")
     add("--report", choices=("text", "json"), default="text", help="default: text")
@@ -185,7 +186,7 @@ def _on_gpu(program: LoadedProgram, arguments: argparse.Namespace) -> bool:
     simulated = [
         flag
         for flag, given in (
-            ("--numerics fast", arguments.numerics == "fast"),
+            (f"--numerics {arguments.numerics}", arguments.numerics != "exact"),
             ("--no-checks", not arguments.checks),
             ("--max-steps", arguments.max_steps is not None),
             ("--lines", arguments.lines),

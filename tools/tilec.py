@@ -18,11 +18,12 @@ from tilec.stages import Stage
 
 from .cache_report import ACTIONS, cache_report
 from .colours import say
-from .common import Parser, hurry, leave, run, warnings_shown
+from .common import Parser, hurry, leave, run
 from .crash_watch import reported_crashes, watch_for_crashes
 from .files import check_outputs, is_file_name, made_folder, read_input, write_outputs
 from .pass_flags import (
     add_pass_flags,
+    asked_validator,
     instrumented,
     shown_remarks,
     wants_remarks,
@@ -178,16 +179,24 @@ def _compile(text: str, name: str, arguments: argparse.Namespace) -> int:
     from tilec.frontend.inputs import TextInput  # noqa: PLC0415
     from tilec.passes.base import Diagnostic, ProgramError, remarks  # noqa: PLC0415
     from tilec.report.diagnostics import Source, render, reports  # noqa: PLC0415
-    from tilec.report.remarks import occupancy_remarks  # noqa: PLC0415
 
     source = Source(name, text)
     errors: tuple[Diagnostic, ...] = ()
-    with instrumented(arguments) as watched, reports() as reported, remarks() as found:
+    validator = asked_validator(arguments)
+    with (
+        instrumented(arguments, validator=validator) as watched,
+        reports() as reported,
+        remarks() as found,
+    ):
         try:
-            with warnings_shown(), _crashes_reported(source, arguments):
+            with _crashes_reported(source, arguments):
                 compiled = compile_input(TextInput(source), _options(arguments, watched))
             found[:] = compiled.remarks
+            if validator is not None and _last_stage(arguments).generates_code:
+                validator.check_ptx(compiled)
             if wants_remarks(arguments) and arguments.emit in (Stage.PTX, Stage.CUBIN, Stage.SASS):
+                from tilec.report.remarks import occupancy_remarks  # noqa: PLC0415 (if asked)
+
                 found.extend(occupancy_remarks(compiled))
             outputs = _outputs(compiled, arguments) | written_remarks([(found, source)], arguments)
             with made_folder(arguments.save_temps):

@@ -123,7 +123,7 @@ def given_by_launch(arguments: Sequence[Mapping[str, Any]]) -> list[Mapping[str,
 
 CONFIGURATIONS = {
     2: (Configuration((128, 128, 64), (4, 2), 3), Configuration((128, 256, 64), (2, 4), 4)),
-    1: (Configuration((128, 128, 64), (4, 2), 3),),
+    1: (Configuration((128, 128, 64), (4, 2), 3), Configuration((128, 256, 64), (8, 1), 3)),
 }
 """By level, what every kind of GEMM is timed with; K is that of 16-bit elements."""
 

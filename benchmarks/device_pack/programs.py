@@ -68,7 +68,8 @@ class Packed:
                 left = (m, k // 2) if kind.sparse else (m, k)
                 shapes = [left, (n, k) if kind.n_by_k else (k, n), (m, n)]
                 shapes += [(m, k // 8)] if kind.sparse else []
-                yield _of_pools(kernel.name, kernel.ptx, kernel.fields, (4,), shapes, result=2)
+                grid = (2, 2) if level == 1 else (4,)
+                yield _of_pools(kernel.name, kernel.ptx, kernel.fields, grid, shapes, result=2)
         yield from self.hopper()
         for one in tile_kernels(self._target):
             yield self._of_arrays(one)
@@ -176,7 +177,9 @@ def _made(
 ) -> tuple[Program, str]:
     ctas = extents(grid, "grid")
     if "ctas_per_sm" in kernel:
-        ctas = min(prod(ctas), _SMS * kernel["ctas_per_sm"]), 1, 1
+        of_cluster = prod(kernel.get("cluster", ()))
+        most = max(1, _SMS * kernel["ctas_per_sm"] // of_cluster)
+        ctas = of_cluster * min(prod(ctas), most), 1, 1
     program = Program(
         name,
         kernel.get("kernel", kernel["name"]),

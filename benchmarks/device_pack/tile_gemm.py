@@ -9,14 +9,15 @@ from .gemm_kernel import Configuration, Gemm
 
 
 def tile_gemm(kind: Gemm, how: Configuration) -> str:
-    """The program; what it takes and how it is launched is as for `gemm_kernel.gemm`.
+    """The program; what it takes is as for `gemm_kernel.gemm`; of the grid, x counts columns.
 
-    Of the configuration the grid of warps and the swizzle are the passes' choice.
+    It promises what a user would of whole matrices: rows of multiples of 16 bytes. Of the
+    configuration the grid of warps and the swizzle are the passes' choice.
     """
     rows, cols, deep = how.tile
     element = element_name(find_form(kind.form).operand("a"))
     zero = "0" if kind.sum == "i32" else "0.0"
-    a_row, d_row = 16 // kind.bytes, 4
+    a_row, d_row = 16 // kind.bytes, 8 if kind.out in ("f16", "bf16") else 4
     at_b, transposed = ("%col, %k", " {transposed}") if kind.n_by_k else ("%k, %col", "")
     out, narrowed = "%total", ""
     if kind.out != kind.sum:
@@ -34,27 +35,18 @@ gpu.module @gemm [#nvvm.target<chip = "sm_80">] {{
   gpu.func @gemm(%a: !Input {{tile.aligned = 16 : i64, tile.strides = array<i64: {a_row}, 1>}},
                  %b: !Input {{tile.aligned = 16 : i64, tile.strides = array<i64: {a_row}, 1>}},
                  %d: !Result {{llvm.noalias, tile.aligned = 16 : i64,
+                              tile.sizes = array<i64: 1, {d_row}>,
                               tile.strides = array<i64: {d_row}, 1>}})
-      kernel attributes {{known_block_size = array<i32: {how.threads}, 1, 1>}} {{
+      kernel attributes {{known_block_size = array<i32: {how.threads}, 1, 1>,
+                          tile.rasterize = {how.group} : i64}} {{
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %rows = arith.constant {rows} : index
     %cols = arith.constant {cols} : index
     %deep = arith.constant {deep} : index
-    %height = arith.constant {how.group} : index
     %depth = memref.dim %a, %c1 : !Input
-    %width = memref.dim %d, %c1 : !Result
-
-    // CTAs go over D column by column in every group of rows.
-    %number = gpu.block_id x
-    %across = arith.divui %width, %cols : index
-    %size = arith.muli %across, %height : index
-    %group = arith.divui %number, %size : index
-    %within = arith.remui %number, %size : index
-    %first = arith.muli %group, %height : index
-    %below = arith.remui %within, %height : index
-    %y = arith.addi %first, %below : index
-    %x = arith.divui %within, %height : index
+    %x = gpu.block_id x
+    %y = gpu.block_id y
     %row = arith.muli %y, %rows : index
     %col = arith.muli %x, %cols : index
 

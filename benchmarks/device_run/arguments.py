@@ -22,7 +22,8 @@ def launched(fields: Mapping[str, Any], grid: Sequence[int], sms: int) -> Sequen
     """
     if "ctas_per_sm" not in fields:
         return grid
-    return min(prod(grid), sms * fields["ctas_per_sm"]), 1, 1
+    of_cluster = prod(fields.get("cluster", ()))
+    return of_cluster * min(prod(grid), max(1, sms * fields["ctas_per_sm"] // of_cluster)), 1, 1
 
 
 def values(

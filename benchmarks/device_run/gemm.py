@@ -59,9 +59,10 @@ class GemmProblem:
                 matrices["e"] = Matrix(cuda, (m, k // 8), "i8", seed=seed, pool="codes:4")
 
     def grid(self, fields: Mapping[str, Any]) -> tuple[int, int, int]:
-        """A CTA for each tile."""
+        """A CTA for each tile, row by row of tiles; those of level 2 find their places alone."""
         (m, n, _), (rows, cols, _) = self.shape, fields["tile"]
-        return (m // rows * (n // cols), 1, 1)
+        down, across = m // rows, n // cols
+        return (across, down, 1) if fields["level"] == 1 else (down * across, 1, 1)
 
     def error(self) -> float:
         """The largest error of some elements, over the root of the sum of squared products."""

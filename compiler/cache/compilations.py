@@ -141,10 +141,10 @@ def _restored(
     fields: dict[str, Any], context: ir.Context, find: Callable[[str], str]
 ) -> Diagnostic:
     """The diagnostic that `_plain` wrote."""
-    from tilec.frontend.structure import excess  # noqa: PLC0415
+    from tilec.frontend.structure import excess, without_nuls  # noqa: PLC0415
     from tilec.ir.mlir import ir  # noqa: PLC0415
 
-    text = f"module {{}} {find(fields['location'])}"
+    text = without_nuls(f"module {{}} {find(fields['location'])}")
     with context:
         try:
             held = None if excess(text) else ir.Operation.parse(text).location

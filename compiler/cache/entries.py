@@ -11,7 +11,6 @@ import json
 import warnings
 import zlib
 from collections.abc import Callable
-from functools import cache
 from hashlib import blake2b
 from typing import Any, TypeVar
 
@@ -29,6 +28,8 @@ class CacheWarning(UserWarning):
     """The cache cannot be used; the compilation goes on without."""
 
 
+_warned: set[str] = set()
+"""Folders of caches that there was a warning of."""
 T = TypeVar("T")
 _LONGEST = 200
 _MALFORMED = (
@@ -132,9 +133,13 @@ def keep(key: str | None, data: object, *, kind: str, name: str, target: str) ->
         _warn(str(error))
 
 
-@cache
 def _warn(problem: str) -> None:
-    """Warn, once."""
-    warnings.warn(
-        f"no compile cache: {problem}; TILEC_CACHE=0 turns it off", CacheWarning, stacklevel=2
-    )
+    """Warn, once for a folder, whatever else is wrong in it."""
+    try:
+        folder = str(cache_folder())
+    except TilecError:  # which may be what is wrong
+        folder = ""
+    if folder not in _warned:
+        _warned.add(folder)
+        text = f"no compile cache: {problem}; TILEC_CACHE=0 turns it off"
+        warnings.warn(text, CacheWarning, stacklevel=2)

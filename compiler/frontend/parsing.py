@@ -16,7 +16,7 @@ from tilec.report.diagnostics import SOURCE, Source
 
 from .assembly import generic_text, in_source, put_in_place
 from .contexts import LOADING
-from .structure import excess
+from .structure import excess, without_nuls
 
 _NO_DIALECT = re.compile("unregistered dialect|^Dialect `.*' not found")
 _PRETTY = re.compile(r"^\s*(?:%[\w:]+(?:\s*,\s*%[\w:]+)*\s*=\s*)?(tile\.[\w.]+)", re.MULTILINE)
@@ -36,6 +36,7 @@ def parse(source: Source, context: ir.Context, *, bare: bool = False) -> ir.Modu
         ProgramError: if it cannot be parsed or does not verify.
         PluginError: if another package's dialect cannot be loaded.
     """
+    source = source._replace(text=without_nuls(source.text))
     with context, holding(context):
         if too_much := _too_much(source.text):
             raise ProgramError([too_much])

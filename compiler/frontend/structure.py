@@ -55,6 +55,7 @@ _ITERATORS = re.compile(
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _QUOTED = re.compile(rf'{STRING}|"[^\n]*|{COMMENT}')
 """Strings, those that nothing closes among them, and comments."""
+_NUL_OF_STRING = re.compile(r"(?<!\\)((?:\\\\)*)\0")
 _ESCAPE = re.compile(r"\\([0-9A-Fa-f]{2}|.)")
 _HIGH_ESCAPE = re.compile(r"\\[89A-Fa-f][0-9A-Fa-f]")
 _BEHIND_NAME = re.compile(r"\s*(?:\(|=(?!=)|:\s*\d)")
@@ -109,6 +110,25 @@ def excess(text: str) -> Excess | None:
         or _excess_of_aliases(bare)
         or _odd_iterators(bare)
     )
+
+
+def without_nuls(text: str) -> str:
+    """`text` with spaces for NULs, which MLIR passes over, and escapes for those of strings.
+
+    Whoever reads the text besides MLIR then knows what stands between tokens.
+    """
+    if "\0" not in text:
+        return text
+    parts, at = [], 0
+    for quoted in _QUOTED.finditer(text):
+        parts += [text[at : quoted.start()].replace("\0", " ")]
+        parts += [
+            _NUL_OF_STRING.sub(r"\1\\00", quoted[0])
+            if quoted[0][0] == '"'
+            else quoted[0].replace("\0", " ")
+        ]
+        at = quoted.end()
+    return "".join([*parts, text[at:].replace("\0", " ")])
 
 
 def _blank(quoted: re.Match[str]) -> str:

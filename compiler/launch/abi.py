@@ -12,7 +12,8 @@ whose tiles the compiler chose has `"grid"`, of each axis a list of `Extent`s; o
 
 A kernel whose CTAs take one tile of the grid after the other has `"ctas_per_sm"`. The launch names
 the grid, whose extents along x, y and z it passes as the kernel's arguments of kind `"grid"`; it
-launches so many CTAs an SM along x, or as many as the grid has, whichever are fewer.
+launches so many CTAs an SM along x, or as many as the grid has, whichever are fewer; with
+`"cluster"` whole clusters on so many SMs, one at least, but no more than the grid has CTAs.
 
 The launch passes each argument in order: of a memref a pointer, then an i64 for each `null` of
 its shape, its strides and its offset; of a scalar its value; of a pointer itself.
@@ -23,7 +24,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
 from functools import lru_cache
 from math import prod
 from numbers import Integral
@@ -196,7 +196,7 @@ class TensorMap(NamedTuple):
     @staticmethod
     def _walked(box: Im2col) -> dict[str, Any]:
         """An im2col box as JSON has it, its corners in the array's order."""
-        return {**asdict(box), "lower": list(box.lower[::-1]), "upper": list(box.upper[::-1])}
+        return {**box._asdict(), "lower": list(box.lower[::-1]), "upper": list(box.upper[::-1])}
 
 
 Given = MemRef | Scalar
@@ -302,7 +302,8 @@ class KernelEntry(NamedTuple):
                 f"after the other, count {CTAS_ALONG_X}"
             )
         used = sms if wanted is None else min(sms, int(wanted))
-        return min(tiles, used * self.ctas_per_sm), 1, 1
+        of_cluster = prod(self.cluster or ())
+        return of_cluster * min(tiles, max(1, used * self.ctas_per_sm // of_cluster)), 1, 1
 
     def __repr__(self) -> str:
         """One line, for a prompt."""

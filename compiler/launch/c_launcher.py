@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from math import prod
 from typing import NamedTuple
 
 from tilec.isa import TilecError
@@ -277,7 +278,7 @@ def _body(kernel: _Kernel) -> Iterator[str]:
             yield f"unsigned block_{axis} = {count};"
     yield "if (grid_x == 0 || grid_y == 0 || grid_z == 0) return CUDA_SUCCESS;"
     if entry.ctas_per_sm is not None:
-        yield from _resident_ctas(entry.ctas_per_sm)
+        yield from _resident_ctas(entry.ctas_per_sm, prod(entry.cluster or ()))
     for number, map_ in enumerate(kernel.maps):
         yield from map_code(map_, kernel.arguments[map_.array], f"map{number}")
     pointers = [p for argument in kernel.arguments for p in parameters_of(argument)]
@@ -295,8 +296,13 @@ def _ctas(array: str, dimension: int, elements: int) -> str:
     return f"({extent} ? ({extent} + {elements - 1}) / {elements} : 1)"
 
 
-def _resident_ctas(of_sm: int) -> Iterator[str]:
-    """Statements that find how many CTAs take the tiles of a grid one after the other."""
+def _resident_ctas(of_sm: int, of_cluster: int) -> Iterator[str]:
+    """Statements that find how many CTAs take the tiles of a grid one after the other.
+
+    Args:
+        of_sm: CTAs of an SM.
+        of_cluster: CTAs of a cluster, of which there are at most as many as tiles.
+    """
     yield f"if (grid_x > {CTAS_ALONG_X}u / grid_y / grid_z)"
     yield f'  return refuse("the grid has more than {CTAS_ALONG_X} tiles");'
     yield "CUdevice device;"
@@ -306,7 +312,13 @@ def _resident_ctas(of_sm: int) -> Iterator[str]:
     yield "  status = cuDeviceGetAttribute(&sms, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device);"
     yield "if (status != CUDA_SUCCESS) return status;"
     yield "unsigned ctas = grid_x * grid_y * grid_z;"
-    yield f"if (ctas > (unsigned)sms * {of_sm}) ctas = (unsigned)sms * {of_sm};"
+    if of_cluster == 1:
+        yield f"if (ctas > (unsigned)sms * {of_sm}) ctas = (unsigned)sms * {of_sm};"
+        return
+    yield f"unsigned clusters = (unsigned)sms * {of_sm} / {of_cluster};"
+    yield "if (clusters == 0) clusters = 1;"
+    yield "if (clusters > ctas) clusters = ctas;"
+    yield f"ctas = clusters * {of_cluster};"
 
 
 def _launch(kernel: _Kernel) -> Iterator[str]:

@@ -16,9 +16,9 @@ from typing import NamedTuple
 from tilec.ending import undone
 from tilec.isa import TilecError
 
-_RESOURCE = re.compile(r"^\{-#.*?mlir_reproducer.*?#-\}\s*", re.MULTILINE | re.DOTALL)
-_PIPELINE = re.compile(r'pipeline:\s*("(?:\\.|[^"\\])*")')
-_VERIFY_EACH = re.compile(r"verify_each:\s*true")
+_RESOURCE = r"(?ms)^\{-#.*?mlir_reproducer.*?#-\}\s*"
+_PIPELINE = r'pipeline:\s*("(?:\\.|[^"\\])*")'
+_VERIFY_EACH = r"verify_each:\s*true"
 
 
 class Reproducer(NamedTuple):
@@ -55,14 +55,14 @@ def read_reproducer(text: str) -> Reproducer:
     Raises:
         TilecError: if `text` holds no pipeline.
     """
-    resource = _RESOURCE.search(text)
-    pipeline = resource and _PIPELINE.search(resource[0])
+    resource = re.search(_RESOURCE, text)
+    pipeline = resource and re.search(_PIPELINE, resource[0])
     if not resource or not pipeline:
         raise TilecError("the file is not a reproducer: it has no 'mlir_reproducer' resource")
     return Reproducer(
         text[: resource.start()] + text[resource.end() :],
         json.loads(pipeline[1]),
-        _VERIFY_EACH.search(resource[0]) is not None,
+        re.search(_VERIFY_EACH, resource[0]) is not None,
     )
 
 

@@ -24,6 +24,7 @@ class Difference:
         place: where in it, in row-major order.
         before, after: what was there, in float64, and is.
         finding: something that the program did not do before.
+        says: what is wrong with how it ran, if that is not about a place of the program.
     """
 
     argument: int = -1
@@ -31,6 +32,7 @@ class Difference:
     before: float = 0.0
     after: float = 0.0
     finding: Finding | None = None
+    says: str = ""
 
 
 def run(

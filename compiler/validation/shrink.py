@@ -4,18 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import Protocol
 
 import numpy as np
-from tilec.interpret import NoMeaning
+from tilec.isa import TilecError
 
-from .compare import Difference, Pair
+from .compare import Difference
 from .plans import Parameter, Plan, keep_elements
 
 _TRIES = 120
 """Inputs that are tried at most."""
 
 
-def smallest(pair: Pair, plan: Plan, found: Difference) -> tuple[Plan, Difference]:
+class Compared(Protocol):
+    """Two forms of a kernel."""
+
+    @property
+    def known(self) -> tuple[Parameter, ...]:
+        """Their arguments."""
+        ...
+
+    def difference(self, plan: Plan, /) -> Difference | None:
+        """What differs on a plan's arguments."""
+        ...
+
+
+def smallest(pair: Compared, plan: Plan, found: Difference) -> tuple[Plan, Difference]:
     """A smaller plan that differs, and how: fewer CTAs, smaller extents, more zeros."""
     tries = _TRIES
 
@@ -26,7 +40,7 @@ def smallest(pair: Pair, plan: Plan, found: Difference) -> tuple[Plan, Differenc
         tries -= 1
         try:
             return pair.difference(candidate)
-        except NoMeaning:
+        except TilecError:
             return None
 
     for candidates in (_grids, _scalars, _extents, _elements):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import prod
@@ -17,10 +17,11 @@ from tilec.ir.modules import clone_module
 from tilec.isa import TilecError
 from tilec.passes.base import Diagnostic, PassError, walk
 from tilec.passes.functions import functions, gpu_modules, target_of
-from tilec.passes.instrumentation import Title
+from tilec.passes.steps import Title
 
 from .compare import UNUSABLE, Difference, Pair, run
 from .plans import Extents, Parameter, Plan, fits, parameters, plans
+from .ptx import Compilation, PtxPair, pairs
 from .shrink import describe, smallest
 
 _PLANS = 3
@@ -61,6 +62,7 @@ class Validator:
         unknown: by kernel, why passes are not validated any more.
         validated: passes that changed a kernel and were compared, one for each kernel.
         left: by kernel, from which pass on it was not compared, and why.
+        in_ptx: kernels whose PTX was compared with their program.
     """
 
     seed: int = 0
@@ -68,8 +70,10 @@ class Validator:
     unknown: dict[str, str] = field(default_factory=dict)
     validated: list[str] = field(default_factory=list)
     left: dict[str, str] = field(default_factory=dict)
+    in_ptx: list[str] = field(default_factory=list)
     _kernels: dict[str, Known] = field(default_factory=dict)
     _copy: ir.Module | None = None
+    _first: tuple[ir.Module, dict[str, Known]] | None = None
     _text: str = ""
 
     @contextmanager
@@ -83,6 +87,8 @@ class Validator:
         text = module.operation.get_asm(print_generic_op_form=True)
         if text != self._text:
             self._note(module, text)
+        if self._first is None and self._copy is not None:
+            self._first = self._copy, self._kernels
         yield
         text = module.operation.get_asm(print_generic_op_form=True)
         if text != self._text:
@@ -93,11 +99,43 @@ class Validator:
             for kernel, why in self.unknown.items():
                 self.left.setdefault(kernel, f"after pass '{title.name}': {why}")
 
+    def check_ptx(self, compiled: Compilation) -> None:
+        """Compare the PTX of kernels with their programs before the first pass.
+
+        Raises:
+            PassError: if one computes something else, with the smallest input.
+        """
+        if self._first is None:
+            return
+        _, kernels = self._first
+        named = [(name, one.function, one.known) for name, one in kernels.items()]
+        for name, pair in pairs(compiled, named):
+            try:
+                found = self._differs(pair, [plan for plan, _ in kernels[name].outcomes])
+            except TilecError as error:
+                self.left[name] = f"as PTX: {error}"
+                continue
+            if found is not None:
+                raise PassError([_ptx_diagnosis(name, pair, *found)])
+            self.in_ptx.append(name)
+
+    def _differs(self, pair: PtxPair, plans: Iterable[Plan]) -> tuple[Plan, Difference] | None:
+        """The first plan on which PTX differs, or a smaller one, and how."""
+        for plan in plans:
+            found = pair.difference(plan)
+            if found is not None:
+                return smallest(pair, plan, found) if self.shrinks else (plan, found)
+        return None
+
     def report(self) -> str:
         """What was compared, and what was not, for who reads the terminal."""
         changes = len(self.validated)
         lines = [f"validated {changes} change{'s' * (changes != 1)} of kernels by passes"]
-        lines += [f"not validated: '{kernel}' {why}" for kernel, why in self.left.items()]
+        if self.in_ptx:
+            lines.append(f"validated the PTX of {', '.join(map(repr, self.in_ptx))}")
+        # What PTX computes is all that passes did, those that were not compared one by one, too.
+        left = {kernel: why for kernel, why in self.left.items() if kernel not in self.in_ptx}
+        lines += [f"not validated: '{kernel}' {why}" for kernel, why in left.items()]
         return "".join(f"{line}\n" for line in lines)
 
     def _note(self, module: ir.Module, text: str) -> None:
@@ -182,6 +220,21 @@ def _holder(plan: Plan, found: Difference) -> tuple[int, Extents]:
     return number, plan.extents[number] or ()
 
 
+def _where(plan: Plan, found: Difference) -> str:
+    """What an argument holds, and held before."""
+    number, extents = _holder(plan, found)
+    at = ", ".join(str(int(n)) for n in np.unravel_index(found.place, extents))
+    return f"argument {number} holds {found.after:.17g} at [{at}], and {found.before:.17g}"
+
+
+def _ptx_diagnosis(kernel: str, pair: PtxPair, plan: Plan, found: Difference) -> Diagnostic:
+    """The error: what differs in PTX, and the smallest input."""
+    note = Diagnostic(None, f"on the smallest input: {describe(plan, pair.known)}", "note")
+    what = found.says or f"{_where(plan, found)} in the tile program"
+    message = f"the PTX of '{kernel}' does not compute what the program does: {what}"
+    return Diagnostic(pair.before.operation.location, message, notes=(note,))
+
+
 def _diagnosis(name: str, kernel: str, pair: Pair, plan: Plan, found: Difference) -> Diagnostic:
     """The error: the pass, what differs, and the smallest input."""
     note = Diagnostic(None, f"on the smallest input: {describe(plan, pair.known)}", "note")
@@ -191,11 +244,8 @@ def _diagnosis(name: str, kernel: str, pair: Pair, plan: Plan, found: Difference
             f"pass '{name}' changed the meaning of '{kernel}': {found.finding.message}",
             notes=(note,),
         )
-    number, extents = _holder(plan, found)
-    at = ", ".join(str(int(n)) for n in np.unravel_index(found.place, extents))
     return Diagnostic(
         pair.after.operation.location,
-        f"pass '{name}' changed the meaning of '{kernel}': argument {number} holds "
-        f"{found.after:.17g} at [{at}], and {found.before:.17g} before the pass",
+        f"pass '{name}' changed the meaning of '{kernel}': {_where(plan, found)} before the pass",
         notes=(note,),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import NamedTuple
 
-from tilec.dialects.tile.dialect import SharedAttr
+from tilec.dialects.tile.dialect import SharedAttr, TensorAttr
 from tilec.ir.mlir import ir
 
 
@@ -19,7 +19,9 @@ class Resource(Enum):
     COPIES = "asynchronous copies"
     """Those in flight, and the groups that they are counted in."""
     ACCUMULATORS = "accumulators in flight"
-    """Registers and tensor memory that asynchronous products read and write."""
+    """Registers that asynchronous products read and write."""
+    TENSOR = "tensor memory"
+    """128 lanes of columns of an SM, of which products, loads and stores are asynchronous."""
     BARRIERS = "barriers"
     """Where threads wait for each other, and the phases of barriers in shared memory."""
     OUTSIDE = "anything else"
@@ -27,7 +29,7 @@ class Resource(Enum):
 
 
 MEMORIES = (Resource.GLOBAL, Resource.SHARED, Resource.LOCAL)
-"""Resources that a memref may point to."""
+"""Resources that a memref of upstream's ops may point to."""
 
 
 class Access(Enum):
@@ -88,10 +90,28 @@ def resource_of(type_: ir.Type) -> Resource:
         return Resource.GLOBAL
     if isinstance(space, SharedAttr):
         return Resource.SHARED
+    if isinstance(space, TensorAttr):
+        return Resource.TENSOR
     if isinstance(space, ir.IntegerAttr):
         return _NUMBERED.get(int(space.value), Resource.GLOBAL)
     text = str(space)
     return next((found for name, found in _NAMED.items() if name in text), Resource.GLOBAL)
+
+
+def is_shared_array(type_: ir.Type) -> bool:
+    """Whether a memref is in shared memory as upstream has it, not in `#tile.shared`."""
+    return isinstance(type_, ir.MemRefType) and (
+        resource_of(type_) is Resource.SHARED and not isinstance(type_.memory_space, SharedAttr)
+    )
+
+
+def address_space(type_: ir.Type) -> int:
+    """NVVM's number of the space that a memref points into; 0 where it names none."""
+    space = getattr(type_, "memory_space", None)
+    if isinstance(space, ir.IntegerAttr):
+        return int(space.value)
+    resource = resource_of(type_)
+    return next((number for number, found in _NUMBERED.items() if found is resource), 0)
 
 
 _NUMBERED = {3: Resource.SHARED, 5: Resource.LOCAL}

@@ -31,6 +31,8 @@ DIRECT = "tile.direct"
 PRODUCER = "tile.producer"
 PERSISTENT = "tile.persistent"
 CTAS_PER_SM = "tile.ctas_per_sm"
+CTA_CLUSTER = "tile.cluster"
+MULTICAST = "tile.multicast"
 
 PREFIX = "tile."
 
@@ -44,6 +46,7 @@ class Bearer(Enum):
     LOAD = "an attribute of tile.load"
     DOT = "an attribute of tile.dot"
     BRANCH = "an attribute of scf.if"
+    COPY = "an attribute of tile.async_copy"
     TILE = "an attribute of ops that give a tile"
 
 
@@ -150,6 +153,24 @@ DISCARDABLE: Mapping[str, Discardable] = MappingProxyType(
                 "a number of CTAs, as tile-make-persistent writes it",
                 "So many CTAs are launched an SM, which take tile after tile of the grid; its "
                 "extents are the last arguments but for tensor maps.",
+            ),
+            Discardable(
+                CTA_CLUSTER,
+                Bearer.FUNCTION,
+                "DenseI64ArrayAttr",
+                "array<i64: X, Y, Z>, of which at most one is more than 1",
+                "So many neighbours along an axis of the grid are a cluster, whose CTAs load for "
+                "each other what they all read: `tile-form-clusters` chooses, unless the program "
+                "does, `tile-make-persistent` gives clusters their tiles.",
+                judged=True,
+            ),
+            Discardable(
+                MULTICAST,
+                Bearer.COPY,
+                *_UNIT,
+                "`tile-form-clusters` says of a copy that it is the same in all CTAs of a cluster, "
+                "for `tile-specialize-warps`.",
+                transient=True,
             ),
             Discardable(
                 WRITTEN,

@@ -85,6 +85,19 @@ class SharedAttr(TileAttr, name="shared"):
     swizzle: ir.StringAttr
 
 
+class TensorAttr(TileAttr, name="tensor"):
+    """`#tile.tensor<"…">`: memory space of tensor memory, with where elements lie there.
+
+    The text begins with what lies there: `d`, an accumulator, whose element takes a column of 32
+    bits; `a`, a left operand, packed along K; `scale`, four scale factors of a row in a column, the
+    same in every quarter of the lanes. `cta_group::2` after it says that the last two dimensions
+    are those of a pair of CTAs, `ws` that products with `.ws` are meant. Rows go to lanes as PTX
+    ISA 9.7.16.10.5 and 9.7.16.10.7 say of so many: `tilec.layout.tensor_memory`.
+    """
+
+    text: ir.StringAttr
+
+
 class ByteType(TileType, name="byte"):
     """`!tile.byte<f4E2M1FN>`: a byte that holds a 6- or 4-bit float as `kind::f8f6f4` wants it.
 

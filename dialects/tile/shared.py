@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
 
+from tilec.dialects.semantics.effects import is_shared_array
 from tilec.ir.mlir import ir
 from tilec.ir.state import per_context
 from tilec.ir.types import strides_and_offset
@@ -16,6 +17,9 @@ from tilec.layout.swizzle import Swizzle, shared_layout
 
 from .dialect import SharedAttr
 from .tiles import bits_of
+
+ALIGNMENT = 1024
+"""Bytes to which buffers are aligned: every swizzle repeats within them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +104,29 @@ def is_barriers(type_: ir.MemRefType) -> bool:
 
 @per_context()
 def allocated_bytes(type_: ir.MemRefType) -> int:
-    """Bytes of shared memory that a memref takes, of matrices or of mbarriers.
+    """Bytes of shared memory that a memref takes, of matrices, of mbarriers or of an array.
 
     Raises:
         TilecError: as `shared_buffer`.
     """
+    if is_shared_array(type_):
+        return _array_bytes(type_)
     return 8 * type_.shape[0] if is_barriers(type_) else shared_buffer(type_).bytes
+
+
+def _array_bytes(type_: ir.MemRefType) -> int:
+    """Bytes of an array in upstream's space."""
+    if not type_.has_static_shape or 0 in type_.shape or not type_.rank:
+        raise TilecError(f"an array in shared memory has known extents of 1 or more, not {type_}")
+    if not _is_row_major(type_):
+        raise TilecError(f"an array in shared memory is row-major, not {type_}")
+    bits = bits_of(type_.element_type)
+    if bits % 8:
+        raise TilecError(
+            f"elements of type {type_.element_type} are smaller than a byte, so they have no "
+            "address"
+        )
+    return prod(type_.shape) * bits // 8
 
 
 @lru_cache(maxsize=1024)

@@ -6,10 +6,10 @@ import numpy as np
 from tilec.dialects.tile.ops.atomic_rmw import EXCHANGE
 from tilec.interpret.call import Call
 from tilec.interpret.meanings.arith import apply
-from tilec.interpret.meanings.memory import indexed_access
+from tilec.interpret.meanings.memory import indexed_access, touches_of
 from tilec.interpret.memory import View
 from tilec.interpret.numbers import Array
-from tilec.interpret.places import find_places, held, is_fragment, touched
+from tilec.interpret.places import Tile, find_places, held, is_fragment, touched
 from tilec.interpret.registry import meaning
 
 
@@ -19,14 +19,14 @@ def _atomic(call: Call, values: Array, view: View, *indices: Array) -> None:
     assert tile is not None
     transposed, each = call.has("transposed"), is_fragment(tile)
     places, inside = find_places(call, view, indices, tile.shape, each=each, transposed=transposed)
-    _update(call, values, view, places, touched(call, tile, inside, held(tile)))
+    _update(call, values, view, tile, places, touched(call, tile, inside, held(tile)))
 
 
 @meaning("tile.atomic_scatter")
 def _atomic_scatter(call: Call, values: Array, view: View, *rest: Array) -> None:
     tile = call.tile(call.operand_type(0))
     assert tile is not None
-    _update(call, values, view, *indexed_access(call, view, rest, tile))
+    _update(call, values, view, tile, *indexed_access(call, view, rest, tile))
 
 
 def _rounds(at: Array) -> list[Array]:
@@ -38,7 +38,17 @@ def _rounds(at: Array) -> list[Array]:
     return [order[turn == n] for n in range(int(turn.max()) + 1)] if len(at) else []
 
 
-def _update(call: Call, values: Array, view: View, places: Array, inside: Array) -> None:
+def _note(call: Call, view: View, tile: Tile, places: Array, inside: Array) -> None:
+    """Tell shared memory who updates which elements."""
+    for part, warps in touches_of(call, view, tile, inside):
+        at = places[part][inside[part]]
+        call.cta.shared.update(view.buffer, at, warps, call.report)
+
+
+def _update(
+    call: Call, values: Array, view: View, tile: Tile, places: Array, inside: Array
+) -> None:
+    _note(call, view, tile, places, inside)
     at, new = places[inside], np.broadcast_to(values, places.shape)[inside]
     data, number = view.buffer.data, view.buffer.number
     for part in _rounds(at):
@@ -72,6 +82,7 @@ def _fetched(call: Call, view: View, rest: tuple[Array, ...]) -> tuple[Array, Ar
     if call.has("first_warps"):
         call.unknown("warps that share what one of them was given")
     places, inside = indexed_access(call, view, rest, tile)
+    _note(call, view, tile, places, inside)
     at = places[inside]
     if len(np.unique(at)) < len(at):
         call.report("unspecified", "updates one place several times, in an unspecified order")

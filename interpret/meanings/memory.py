@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from types import EllipsisType
 
 import numpy as np
@@ -96,7 +96,7 @@ class Access:
             for warp in np.flatnonzero(self.call.warps):
                 self._touch(int(warp), np.asarray(np.uint64(1 << int(warp))), values)
         else:
-            self._touch(..., _warps_of(self.tile, self.as_bytes), values)
+            self._touch(..., _warps_of(self.tile, self.view, self.as_bytes), values)
 
     def _touch(self, part: int | EllipsisType, warps: Array, values: Array | None) -> None:
         inside, places = self.inside[part], self.places[part]
@@ -109,9 +109,12 @@ class Access:
             shared.write(buffer, places[inside], who, new, self.call.report)
 
 
-def _warps_of(tile: Tile, as_bytes: bool) -> Array:
-    """Which warps hold each element; one for all where that is not known."""
-    if isinstance(tile, PlainTile) or as_bytes:
+def _warps_of(tile: Tile, view: View, as_bytes: bool) -> Array:
+    """Which warps hold each element; one for all where that is not known, or makes no difference.
+
+    Tiles go to arrays in program order, for which `tile-order-memory` cares, whoever holds them.
+    """
+    if isinstance(tile, PlainTile) or as_bytes or view.buffer.is_array:
         return np.asarray(np.uint64(1))
     return holders(tile)
 
@@ -159,12 +162,39 @@ def indexed_access(
     return places, touched(call, tile, inside, meant)
 
 
+def touches_of(
+    call: Call, view: View, tile: Tile, inside: Array
+) -> Iterator[tuple[int | EllipsisType, Array]]:
+    """Who touches which elements of shared memory that have indices of their own.
+
+    Args:
+        call: the op.
+        view: the memory.
+        tile: what is moved.
+        inside: which elements are touched.
+
+    Yields:
+        The part of the elements, by its index, and the warps of each that is touched, or of all.
+    """
+    if view.buffer.shared < 0:
+        return
+    if is_fragment(tile):
+        for warp in np.flatnonzero(call.warps):
+            yield int(warp), np.asarray(np.uint64(1 << int(warp)))
+        return
+    warps = _warps_of(tile, view, as_bytes=False)
+    yield ..., warps[inside] if warps.ndim else warps
+
+
 @meaning("tile.gather")
 def _gather(call: Call, view: View, *rest: Array) -> Array:
     tile = call.tile(call.result_type())
     assert tile is not None
     number = call.number(call.result_type())
     places, inside = indexed_access(call, view, rest, tile)
+    for part, warps in touches_of(call, view, tile, inside):
+        at = places[part][inside[part]]
+        call.cta.shared.read(view.buffer, at, warps, call.report)
     found = np.where(inside, view.buffer.data[places], np.zeros((), view.buffer.data.dtype))
     if view.buffer.number == BYTE and number != BYTE:
         return unpacked(found, number, call.arithmetic, -1)
@@ -178,7 +208,11 @@ def _scatter(call: Call, values: Array, view: View, *rest: Array) -> None:
     places, inside = indexed_access(call, view, rest, tile)
     if view.buffer.number == BYTE and call.number(call.operand_type(0)) != BYTE:
         values = packed(values, call.number(call.operand_type(0)), call.arithmetic, -1)
-    at, new = places[inside], np.broadcast_to(values, places.shape)[inside]
+    values = np.broadcast_to(values, places.shape)
+    for part, warps in touches_of(call, view, tile, inside):
+        where, given = places[part][inside[part]], values[part][inside[part]]
+        call.cta.shared.write(view.buffer, where, warps, given, call.report)
+    at, new = places[inside], values[inside]
     data = view.buffer.data
     data[at] = new
     if len(at) and (data[at] != new).any():

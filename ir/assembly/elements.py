@@ -5,9 +5,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from enum import Enum
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from .cursor import Cursor, Piece
 from .op_text import OpText, Unfit
@@ -38,8 +37,7 @@ class Element(Protocol):
         """Whether the op has something that it says, as the anchor of an optional group."""
 
 
-@dataclass(frozen=True)
-class Literal:
+class Literal(NamedTuple):
     """A word or punctuation."""
 
     spelling: str
@@ -57,8 +55,7 @@ class Literal:
         return False
 
 
-@dataclass(frozen=True)
-class Operand:
+class Operand(NamedTuple):
     """Operands: `%a`, or `%a, %b` of one that stands for several.
 
     Attributes:
@@ -120,8 +117,7 @@ class Spelling(Enum):
     SYMBOL = "symbol"
 
 
-@dataclass(frozen=True)
-class Attribute:
+class Attribute(NamedTuple):
     """An attribute's value; nothing of a unit attribute.
 
     A number stands without its type if that is i64 or f64, and must where a colon may follow;
@@ -182,8 +178,7 @@ class Attribute:
         return self.name in op.attributes
 
 
-@dataclass(frozen=True)
-class TypeOf:
+class TypeOf(NamedTuple):
     """The type of an operand or result, or of each of several between commas.
 
     Attributes:
@@ -241,8 +236,7 @@ def is_inferred(signature: Signature, op: OpText, name: str) -> bool:
     return types == [type_.text for type_ in found or ()]
 
 
-@dataclass(frozen=True)
-class Region:
+class Region(NamedTuple):
     """A region in its braces."""
 
     name: str
@@ -270,8 +264,7 @@ class Region:
         return any(region.text.strip("{} \n") for region in op.regions[self.name])
 
 
-@dataclass(frozen=True)
-class AttributeDictionary:
+class AttributeDictionary(NamedTuple):
     """`{…}` of all attributes that do not stand elsewhere.
 
     Attributes:
@@ -309,8 +302,7 @@ class AttributeDictionary:
         return any(name not in self.elsewhere for name in op.attributes)
 
 
-@dataclass(frozen=True)
-class PropertyDictionary:
+class PropertyDictionary(NamedTuple):
     """`<{…}>`, the properties as MLIR writes them in the generic form."""
 
     def read(self, cursor: Cursor, op: OpText) -> None:
@@ -331,8 +323,7 @@ class PropertyDictionary:
         return op.properties is not None
 
 
-@dataclass(frozen=True)
-class Optional:
+class Optional(NamedTuple):
     """Elements that stand there together or not at all.
 
     Attributes:
@@ -340,7 +331,7 @@ class Optional:
         anchor: that which decides whether they are written.
     """
 
-    elements: Sequence[Element] = field(default_factory=tuple)
+    elements: Sequence[Element] = ()
     anchor: int = 0
 
     def read(self, cursor: Cursor, op: OpText) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from .cursor import Cursor, Piece
 
@@ -89,8 +90,7 @@ def _joined(parts: Sequence[Piece]) -> list[Piece]:
     return found
 
 
-@dataclass(slots=True)
-class Tail:
+class Tail(NamedTuple):
     """What MLIR prints of an op after its operands, in the generic form."""
 
     properties: Piece | None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Set
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from .cursor import Cursor, Piece, SyntaxProblem
 from .declaration import AssemblyFormat, OpClass, format_of
@@ -47,8 +47,7 @@ class AssemblyError(Exception):
         self.syntax = ""
 
 
-@dataclass(slots=True)
-class Generic:
+class Generic(NamedTuple):
     """A text without custom forms.
 
     Attributes:
@@ -140,15 +139,15 @@ def _begins_op(text: str, name: re.Match[str]) -> bool:
     return apart and last[-1:] not in _IN_A_LIST and not _ATTRIBUTE_FOLLOWS.match(text, name.end())
 
 
-@dataclass
 class _Reader:
     """Rewrites one text."""
 
-    text: str
-    ops: Known
-    names: list[tuple[int, OpClass]]
-    moved: set[int] = field(default_factory=set)
-    next: int = field(default=0)
+    def __init__(self, text: str, ops: Known, names: list[tuple[int, OpClass]]) -> None:
+        self.text = text
+        self.ops = ops
+        self.names = names
+        self.moved: set[int] = set()
+        self.next = 0
 
     def rewrite(self, start: int, end: int) -> list[Piece]:
         """The part of the text from `start` to `end`."""

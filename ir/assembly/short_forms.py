@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache, partial
+from typing import NamedTuple
 
 from tilec.ir.mlir import ext
 from tilec.isa.errors import TilecError
@@ -21,8 +21,7 @@ from .scan import COMMENT, STRING
 _ALIAS = re.compile(r"[ \t]*[#!][\w$.-]+[ \t]*=")
 
 
-@dataclass(frozen=True)
-class ShortForm:
+class ShortForm(NamedTuple):
     """How an attribute whose parameter is a string may be written.
 
     Attributes:
@@ -36,8 +35,7 @@ class ShortForm:
     expand: Callable[[str], str]
 
 
-@dataclass(frozen=True)
-class _Known:
+class _Known(NamedTuple):
     """Of an attribute with a short form: how text spells it."""
 
     full: str

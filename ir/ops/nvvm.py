@@ -98,6 +98,12 @@ def fence_mbarrier_init() -> None:
     emit("nvvm.fence.mbarrier.init")
 
 
+def cluster_barrier() -> None:
+    """A barrier of all threads of a cluster, to which whole warps come."""
+    emit("nvvm.cluster.arrive", aligned=ir.UnitAttr.get())
+    emit("nvvm.cluster.wait", aligned=ir.UnitAttr.get())
+
+
 def elect_sync() -> ir.OpResult:
     """Whether this lane is the one that the warp elects, an i1."""
     return create("nvvm.elect.sync", (), ir.IntegerType.get_signless(1))

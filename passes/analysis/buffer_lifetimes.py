@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from tilec.dialects.semantics.effects import is_shared_array
 from tilec.dialects.tile.ops import AsyncCopyOp
 from tilec.dialects.tile.ops.base import TileOp
 from tilec.dialects.tile.shared import is_barriers, shared_buffer
@@ -67,11 +68,23 @@ def lifetimes(allocs: list[ir.Operation], places: Places, target: Target | None)
         else:
             spans = [places[outermost_loop(use) or use] for use in uses]
         spans += [open_span(use, places) for use in uses if copies_async(use, target)]
-        if is_barriers(memref_of(alloc.result)):  # whose memory is for nothing else
+        if is_barriers(memref_of(alloc.result)) or _is_passed_on(alloc.result):
+            # Mbarriers, whose memory is for nothing else, and what other names may be used of.
             spans.append((0, len(places)))
         first, last = min(s for s, _ in spans), max(e for _, e in spans)
         found.append(Lifetime(alloc, uses, first, last, outermost_loop(uses[0])))
     return found
+
+
+def _is_passed_on(buffer: Value) -> bool:
+    """Whether an array is used under other names: its views', or those of a choice."""
+    if not is_shared_array(buffer.type):
+        return False
+    return any(
+        isinstance(result.type, ir.MemRefType)
+        for use in buffer.uses
+        for result in use.owner.results
+    )
 
 
 def copies_async(use: ir.Operation, target: Target | None) -> bool:
@@ -82,7 +95,7 @@ def copies_async(use: ir.Operation, target: Target | None) -> bool:
 def _begins_anew(uses: list[ir.Operation], buffer: Value) -> bool:
     """Whether the first of the uses writes the whole buffer, and the others follow in its block."""
     first = uses[0]
-    if any(use.block != first.block for use in uses):
+    if any(use.block != first.block for use in uses) or is_shared_array(buffer.type):
         return False
     op = first.opview
     region = op.overwritten() if isinstance(op, TileOp) else None

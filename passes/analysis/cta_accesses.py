@@ -1,4 +1,8 @@
-"""Accesses of a CTA to global memory: where they are, and which thread makes which."""
+"""Accesses of a CTA to memory that kernels name: where they are, and which thread makes which.
+
+That is global memory, and arrays in shared memory (`#gpu.address_space<workgroup>`); of buffers in
+`#tile.shared` the passes take care that fill them.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ from enum import Enum
 from functools import lru_cache
 
 from tilec.dialects.semantics import Access, Resource, Touch, resource_of, root_memory, semantics_of
+from tilec.dialects.semantics.effects import is_shared_array
 from tilec.dialects.tile.matrices import in_memory
 from tilec.dialects.tile.ops import AsyncCopyOp
 from tilec.dialects.tile.ops.memory import MemoryOp
@@ -29,7 +34,7 @@ class Role(Enum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CtaAccess:
-    """An access to global memory.
+    """An access to global memory, or to an array in shared memory.
 
     Attributes:
         op: the op.
@@ -56,7 +61,7 @@ class CtaAccess:
 
 
 def accesses_of(op: ir.OpView, target: Target | None) -> list[CtaAccess]:
-    """The accesses to global memory of an op itself, not of those inside it.
+    """The accesses of an op itself, not of those inside it.
 
     Args:
         op: the op.
@@ -65,7 +70,7 @@ def accesses_of(op: ir.OpView, target: Target | None) -> list[CtaAccess]:
     declared = semantics_of(op).effects
     if declared is None:
         return [CtaAccess(op, Role.WRITE, None)]
-    touched = [touch for touch in declared if _is_global(touch, op)]
+    touched = [touch for touch in declared if _is_ordered(touch, op)]
     if not touched:
         return []
     if isinstance(op, MemoryOp):
@@ -75,13 +80,15 @@ def accesses_of(op: ir.OpView, target: Target | None) -> list[CtaAccess]:
     return [_of_threads(op, touch) for touch in touched]
 
 
-def _is_global(touch: Touch, op: ir.OpView) -> bool:
-    """Whether a declared effect of an op reads or writes global memory."""
+def _is_ordered(touch: Touch, op: ir.OpView) -> bool:
+    """Whether a declared effect of an op reads or writes memory whose order is for us to keep."""
     if touch.access is not Access.READ and touch.access is not Access.WRITE:
         return False
     if touch.operand is None:
         return touch.resource is Resource.GLOBAL
     memref = op.operands[touch.operand]
+    if is_shared_array(memref.type):
+        return True
     return resource_of(memref.type) is Resource.GLOBAL and not _is_private(memref)
 
 

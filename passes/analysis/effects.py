@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tilec.dialects.semantics import (
+    Access,
     Resource,
     finds,
     is_function,
     is_ordering,
     root_memory,
+    semantics_of,
     writes,
 )
-from tilec.dialects.semantics.effects import resource_of
+from tilec.dialects.semantics.effects import is_shared_array, resource_of
 from tilec.ir.aliases import Op
+from tilec.ir.attributes import signature
 from tilec.ir.mlir import ir
 
 from ..base import walk
@@ -60,8 +63,13 @@ class Writers:
 
 
 def is_shared(memref: ir.Value) -> bool:
-    """Whether a memref is a buffer in shared memory."""
+    """Whether a memref is a buffer, or an array, in shared memory."""
     return resource_of(memref.type) is Resource.SHARED
+
+
+def is_buffer(memref: ir.Value) -> bool:
+    """Whether a memref is a buffer in shared memory, whose swizzle says where elements lie."""
+    return is_shared(memref) and not is_shared_array(memref.type)
 
 
 def _waits(op: Op) -> bool:
@@ -83,12 +91,28 @@ def may_alias(one: ir.Value, other: ir.Value) -> bool:
     """Whether two memrefs may share memory.
 
     Two arguments of a kernel may, unless one of them is `llvm.noalias`; a memref that is chosen at
-    run time may be any of them.
+    run time may be any of them. Two that the kernel sets aside may not.
     """
     mine, its = root_memory(one), root_memory(other)
+    if resource_of(mine.type) is not resource_of(its.type):
+        return False
+    if mine != its and _is_set_aside(mine) and _is_set_aside(its):
+        return False
     if mine == its or not (_is_argument(mine) and _is_argument(its)):
         return True
     return not (is_alone(mine) or is_alone(its))
+
+
+def _is_set_aside(memref: ir.Value) -> bool:
+    """Whether a memref is memory of its own: what an op allocates, or a kernel declares."""
+    owner = memref.owner
+    if not isinstance(owner, ir.Block):
+        declared = semantics_of(owner).effects or ()
+        return any(touch.access is Access.ALLOCATE for touch in declared)
+    function = owner.owner
+    if not is_function(function) or function.operation.name != "gpu.func":
+        return False
+    return ir.BlockArgument(memref).arg_number >= len(signature(function).inputs)
 
 
 def _is_argument(memref: ir.Value) -> bool:

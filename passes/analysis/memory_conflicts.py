@@ -1,4 +1,4 @@
-"""Whether two accesses to global memory depend on their order, and different threads make them."""
+"""Whether two accesses to memory depend on their order, and different threads make them."""
 
 from __future__ import annotations
 

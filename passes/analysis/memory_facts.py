@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from tilec.dialects.tile.attributes import ALIGNED, SIZES, STRIDES
+from tilec.dialects.tile.shared import ALIGNMENT
 from tilec.dialects.tile.tiles import bits_of
 from tilec.ir.aliases import Type, Value
 from tilec.ir.attributes import attribute
@@ -37,7 +38,8 @@ def memory_facts(memref: Value) -> MemoryFacts:
 
     Its type says what is static. Of a kernel's argument the attributes `tile.aligned` (i64, bytes),
     `tile.sizes` and `tile.strides` (array<i64>, what divides each size and stride) say more;
-    `memref.assume_alignment` speaks of the address. Of a memref that `arith.select` chooses holds
+    `memref.assume_alignment` speaks of the address; what `tile.alloc_shared` sets aside is aligned.
+    Of a memref that `arith.select` chooses holds
     what holds of both, and what is said of it after that.
 
     Raises:
@@ -51,6 +53,9 @@ def memory_facts(memref: Value) -> MemoryFacts:
             return _merged(max, either, _facts(type_, argument_attributes(root), assumed))
         if maker.name == "memref.assume_alignment":
             assumed = max(assumed, _power(attribute(maker, "alignment", ir.IntegerAttr).value))
+        elif maker.name == "tile.alloc_shared":
+            assumed = max(assumed, ALIGNMENT)
+            break
         elif maker.name != "memref.cast":
             break
         root = maker.operands[0]

@@ -1,4 +1,4 @@
-"""Where barriers must stand, for a CTA's accesses to global memory to keep the program's order."""
+"""Where barriers must stand, for a CTA's accesses to memory to keep the program's order."""
 
 from __future__ import annotations
 

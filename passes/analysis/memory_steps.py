@@ -1,4 +1,4 @@
-"""What a kernel does with global memory, step by step, and nothing else of it."""
+"""What a kernel does with memory, step by step, and nothing else of it."""
 
 from __future__ import annotations
 

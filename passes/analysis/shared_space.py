@@ -11,7 +11,7 @@ from typing import Any
 
 from tilec.dialects.tile.ops import AllocSharedOp, ConvertLayoutOp, ReduceOp
 from tilec.dialects.tile.ops.base import TileOp
-from tilec.dialects.tile.shared import allocated_bytes
+from tilec.dialects.tile.shared import ALIGNMENT, allocated_bytes
 from tilec.dialects.tile.tiles import TileValue, bits_of, tile_value
 from tilec.ir.aliases import Op, Type
 from tilec.ir.mlir import ir
@@ -21,7 +21,6 @@ from tilec.layout import LayoutError, LinearLayout
 
 from ..layouts.conversion_choice import choose_conversion
 from ..layouts.reduction_choice import gathering
-from ..nvvm.shared_buffers import ALIGNMENT
 from ..search import named
 from .buffer_lifetimes import lifetimes
 from .places import places_of

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tilec.dialects.semantics import root_memory
+from tilec.dialects.semantics.effects import is_shared_array
 from tilec.dialects.tile.attributes import WRITTEN
 from tilec.ir.attributes import given_attribute
 from tilec.ir.mlir import ir
@@ -18,7 +19,7 @@ def record_written(function: ir.OpView, accesses: Iterable[CtaAccess]) -> None:
 
     Args:
         function: the kernel.
-        accesses: all to global memory.
+        accesses: all to global memory, and to arrays in shared memory, which do not count.
     """
     arguments = list(function.regions[0].blocks[0].arguments)
     if not any(map(is_alone, arguments)):
@@ -27,6 +28,7 @@ def record_written(function: ir.OpView, accesses: Iterable[CtaAccess]) -> None:
         None if access.memref is None else root_memory(access.memref)
         for access in accesses
         if access.role is not Role.READ
+        and not (access.memref is not None and is_shared_array(access.memref.type))
     ]
     known = [root for root in roots if root is not None and root in arguments]
     if len(known) == len(roots):

@@ -10,11 +10,12 @@ from tilec.dialects.tile.ops import AsyncCopyOp, TmaLoadOp
 from tilec.dialects.tile.tiles import bits_of
 from tilec.ir.aliases import Op, Value
 from tilec.ir.mlir import ir
+from tilec.ir.ops import arith
 from tilec.ir.types import memref_of
 from tilec.isa.limits import BOX_EXTENTS, MAP_ALIGNMENT, MAP_RANKS
 
 from ..analysis.memory_facts import memory_facts
-from ..emit import add_constant, index_constant
+from ..emit import add, add_constant, index_constant
 
 _MOST = BOX_EXTENTS[-1]
 
@@ -47,12 +48,25 @@ def why_no_map(array: Value, function: Op) -> str:
     return ""
 
 
+class Share(NamedTuple):
+    """What a CTA loads of what all of its cluster need.
+
+    Attributes:
+        ctas: of the cluster.
+        rank: the CTA's.
+    """
+
+    ctas: int
+    rank: Value
+
+
 def load_boxes(
     copy: AsyncCopyOp,
     source: list[Value],
     buffer: Value,
     barrier: tuple[Value, Value],
     stage: Value,
+    share: Share | None = None,
 ) -> None:
     """The loads that make a copy to a stage of a buffer, of which an mbarrier counts the bytes.
 
@@ -62,11 +76,17 @@ def load_boxes(
         buffer: as many buffers as there are stages.
         barrier: mbarriers, and the number of the one.
         stage: the stage.
+        share: the part that this CTA loads for all of its cluster, if not everything for itself.
     """
     lines, width = memref_of(buffer).shape[-2:]
     array, *at = source
-    for box in panel_boxes(copy.panels, lines, width, at):
-        operands = [array, buffer, barrier[0], *box.origin, stage, *box.place, barrier[1]]
+    if share is None:
+        boxes, mask = list(panel_boxes(copy.panels, lines, width, at)), []
+    else:
+        boxes = list(_part(share, copy.panels, lines, width, at))
+        mask = [index_constant((1 << share.ctas) - 1)]
+    for box in boxes:
+        operands = [array, buffer, barrier[0], *box.origin, stage, *box.place, barrier[1], *mask]
         emit_effect(TmaLoadOp, operands, shape=box.shape)
 
 
@@ -82,6 +102,26 @@ class Box(NamedTuple):
     origin: list[Value]
     place: list[Value]
     shape: ir.DenseI64ArrayAttr
+
+
+def _part(share: Share, panels: int, lines: int, width: int, at: list[Value]) -> Iterator[Box]:
+    """The boxes of a CTA's part: of so many panels of the tile, or lines of each."""
+    *leading, row, col = at
+    of_panels = panels % share.ctas == 0
+    count = panels // share.ctas if of_panels else lines // share.ctas
+    first = arith.muli(share.rank, index_constant(count))
+    if of_panels:
+        col = add(col, arith.muli(first, index_constant(width)))
+        panels = count
+    else:
+        row, lines = add(row, first), count
+    for box in panel_boxes(panels, lines, width, [*leading, row, col]):
+        panel, line, element = box.place
+        if of_panels:
+            panel = add(first, panel)
+        else:
+            line = add(first, line)
+        yield Box(box.origin, [panel, line, element], box.shape)
 
 
 def boxes_of(buffer: Value, panels: int) -> str:

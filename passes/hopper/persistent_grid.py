@@ -12,39 +12,65 @@ from tilec.ir.ops import gpu as ops_gpu
 from tilec.ir.types import i32
 
 from ..analysis.index_forms import is_pure
+from ..emit import index_constant
 from ..search import named
+from .clusters import Cluster
 
 
-def walk_tiles(function: gpu.GPUFuncOp, around: Op) -> None:
+def walk_tiles(
+    function: gpu.GPUFuncOp, around: Op, group: int = 1, cluster: Cluster | None = None
+) -> None:
     """Let each CTA take tiles that come as many behind each other as there are CTAs.
+
+    The CTAs of a cluster take tiles that are neighbours. Where a grid's extent is not a multiple,
+    some have none: they go through the loop `around` with the last one's, to load for the others,
+    and leave out what follows.
 
     Args:
         function: the kernel, whose body is one block and asks for no CTA but by `gpu.block_id` and
             `gpu.grid_dim`.
         around: an op of its body, at whose place in the source the loop is.
+        group: rows of tiles, or of clusters, that are gone down before a next column.
+        cluster: which CTAs are one, if they are in clusters.
     """
     block = function.regions[0].blocks[0]
     ops = [op.operation for op in block.operations]
     moved = _of_tiles(ops)
     extents = _extents(function)
+    guard = None
     with ir.InsertionPoint(ops[-1]), around.location:
-        wide = ir.IndexType.get()
-        x, y, z = extents
+        x, y, z = extents if cluster is None else _clusters_along(extents, cluster)
         count = _wide(arith.muli(arith.muli(x, y), z))
-        first = ops_gpu.block_id(ops_gpu.Dimension.X)
-        ctas = ops_gpu.grid_dim(ops_gpu.Dimension.X)
+        first: Value = ops_gpu.block_id(ops_gpu.Dimension.X)
+        ctas: Value = ops_gpu.grid_dim(ops_gpu.Dimension.X)
+        own = first, ctas
+        if cluster is not None:
+            size = index_constant(cluster.size)
+            rank = arith.index_cast(arith.remui(first, size), i32())
+            first, ctas = arith.divui(first, size), arith.divui(ctas, size)
         loop = scf.for_([first, count, ctas], [])
-        body = loop.regions[0].blocks.append(wide)
+        body = loop.regions[0].blocks.append(ir.IndexType.get())
         with ir.InsertionPoint(body):
-            places = _places(body.arguments[0], x, y)
+            numbers = _places(body.arguments[0], x, y, group)
+            if cluster is not None:
+                numbers[cluster.axis], there = _in_cluster(numbers, rank, extents, cluster)
+            places = [_wide(number) for number in numbers]
+            if cluster is not None:
+                guard = scf.branch(there)
+                with ir.InsertionPoint(guard.regions[0].blocks.append()):
+                    last = scf.yield_()
             end = scf.yield_()
+    behind = set(ops[ops.index(around.operation) + 1 :])
     for op in moved:
-        op.move_before(end)
+        if guard is None:
+            op.move_before(end)
+        else:
+            op.move_before(last if op in behind else guard)
     for op in named(function, [gpu.BlockIdOp]):
-        if op != first.owner.operation:
+        if op != own[0].owner.operation:
             _replace(op, places[dimension_of(op)])
     for op in named(function, [gpu.GridDimOp]):
-        if op != ctas.owner.operation:
+        if op != own[1].owner.operation:
             with ir.InsertionPoint(op), op.location:
                 extent = _wide(extents[dimension_of(op)])
             _replace(op, extent)
@@ -91,15 +117,47 @@ def _extents(function: gpu.GPUFuncOp) -> list[Value]:
     return found
 
 
-def _places(tile: Value, across: Value, down: Value) -> list[Value]:
-    """The place of a tile along x, y and z: grids are walked row by row.
+def _places(tile: Value, across: Value, down: Value, group: int) -> list[Value]:
+    """The place of a tile, or cluster, along x, y and z.
 
+    Grids are walked row by row, or some rows at a time, column by column in each such group: what
+    runs at the same time then reads less of both operands. The last group may have fewer rows.
     In 32 bits, of which a division takes a quarter of the instructions; a launch has fewer tiles.
     """
     number = arith.index_castui(tile, i32())
-    row = arith.divui(number, across)
-    places = arith.remui(number, across), arith.remui(row, down), arith.divui(row, down)
-    return [_wide(place) for place in places]
+    if group == 1:
+        row = arith.divui(number, across)
+        return [arith.remui(number, across), arith.remui(row, down), arith.divui(row, down)]
+    layer = arith.muli(across, down)
+    z, in_layer = arith.divui(number, layer), arith.remui(number, layer)
+    rows = arith.minui(arith.integer(i32(), group), down)
+    of_group = arith.muli(across, rows)
+    which, within = arith.divui(in_layer, of_group), arith.remui(in_layer, of_group)
+    first = arith.muli(which, rows)
+    height = arith.minui(arith.subi(down, first), rows)
+    y = arith.addi(first, arith.remui(within, height))
+    return [arith.divui(within, height), y, z]
+
+
+def _clusters_along(extents: list[Value], cluster: Cluster) -> list[Value]:
+    """The clusters along x, y and z that a grid takes."""
+    more = arith.integer(i32(), cluster.size - 1)
+    size = arith.integer(i32(), cluster.size)
+    found = list(extents)
+    found[cluster.axis] = arith.divui(arith.addi(found[cluster.axis], more), size)
+    return found
+
+
+def _in_cluster(
+    numbers: list[Value], rank: Value, extents: list[Value], cluster: Cluster
+) -> tuple[Value, Value]:
+    """The place of a CTA's tile along the axis of its cluster, and whether it has one."""
+    axis = cluster.axis
+    first = arith.muli(numbers[axis], arith.integer(i32(), cluster.size))
+    place = arith.addi(first, rank)
+    last = arith.subi(extents[axis], arith.integer(i32(), 1))
+    there = arith.cmpi(arith.CmpI.ULE, place, last)
+    return arith.minui(place, last), there
 
 
 def _wide(count: Value) -> Value:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from tilec.dialects.tile.attributes import PRODUCER
+from tilec.dialects.tile.attributes import MULTICAST, PRODUCER
 from tilec.dialects.tile.dialect import SharedAttr
 from tilec.dialects.tile.emit import emit, emit_effect, i64
 from tilec.dialects.tile.ops import (
@@ -28,7 +28,7 @@ from tilec.isa import LANES, WARPGROUP_THREADS
 from ..emit import add_constant, index_constant
 from ..staging.loop_stages import LoopStages, make_anew
 from ..staging.staged_copies import StagedCopy
-from .box_copies import load_boxes
+from .box_copies import Share, load_boxes
 from .warp_roles import PRODUCERS, WarpRoles
 
 
@@ -51,6 +51,11 @@ class Part(NamedTuple):
     copies: list[StagedCopy]
     readers: list[ir.Operation]
     number: int
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether CTAs of a cluster load some of it for each other."""
+        return any(MULTICAST in copy.copy.attributes for copy in self.copies)
 
     @property
     def bytes(self) -> int:
@@ -106,6 +111,7 @@ class Specialised(LoopStages):
         roles: registers of each role.
         needs: what bounds and indices are computed from.
         tiles: the loop over tiles around it, if there is one; it carries nothing.
+        ctas: of a cluster, in which each loads a part of what `tile.multicast` says of for all.
     """
 
     def __init__(
@@ -116,13 +122,20 @@ class Specialised(LoopStages):
         roles: WarpRoles,
         needs: Needs,
         tiles: Op | None = None,
+        ctas: int = 1,
     ) -> None:
         super().__init__(loop, copies, stages)
         self._tiles = None if tiles is None else tiles.operation
         self._roles = roles
         self._needs = needs
         self._computing = roles.threads - PRODUCERS
+        self._share: Share | None = None
+        if ctas == 1:
+            for copy in copies:
+                if MULTICAST in copy.copy.attributes:
+                    del copy.copy.attributes[MULTICAST]
         self._parts = parts_of(loop, copies)
+        self._ctas = ctas if any(part.is_shared for part in self._parts) else 1
 
     def run(self, frames: Iterable[Op]) -> None:
         """Rewrite the loop.
@@ -143,6 +156,9 @@ class Specialised(LoopStages):
         with ir.InsertionPoint(top), self.loop.location:
             ring = self._begin()
             self._produce(ring)
+        if self._ctas > 1:  # until here others may load for this one, and tell it
+            with ir.InsertionPoint(list(block.operations)[-1]), self.loop.location:
+                nvvm.cluster_barrier()
         self._consume(ring)
         self.erase(frames)
 
@@ -160,11 +176,19 @@ class Specialised(LoopStages):
         with scf.if_(arith.cmpi(CmpI.EQ, thread, zero)):
             for number in range(len(self._parts) * self.stages):
                 at = index_constant(number)
+                readers = self._readers(self._parts[number // self.stages])
                 emit_effect(BarrierInitOp, [ring.full, at], count=i64(1))
-                emit_effect(BarrierInitOp, [ring.empty, at], count=i64(self._computing // LANES))
+                emit_effect(BarrierInitOp, [ring.empty, at], count=i64(readers))
             nvvm.fence_mbarrier_init()
-        gpu.barrier()
+        if self._ctas > 1:
+            nvvm.cluster_barrier()
+        else:
+            gpu.barrier()
         return ring
+
+    def _readers(self, part: Part) -> int:
+        """Warps that read a part before it is empty, those of other CTAs that load it too."""
+        return self._computing // LANES * (self._ctas if part.is_shared else 1)
 
     def _produce(self, ring: Ring) -> None:
         """The rounds of the thread that loads."""
@@ -177,6 +201,10 @@ class Specialised(LoopStages):
             thread = gpu.thread_id(gpu.Dimension.X)
             first = index_constant(self._computing + LANES)
             with scf.if_(arith.cmpi(CmpI.ULT, thread, first)), scf.if_(nvvm.elect_sync()):
+                if self._ctas > 1:
+                    place = gpu.block_id(gpu.Dimension.X)
+                    rank = arith.remui(place, index_constant(self._ctas))
+                    self._share = Share(self._ctas, rank)
                 start: list[Value] = [arith.integer(i32(), 0), arith.integer(i1(), 1)]
                 if self._tiles is None:
                     self._rounds(ring, start, {})
@@ -220,7 +248,9 @@ class Specialised(LoopStages):
                     view = copy.copy.opview
                     assert isinstance(view, AsyncCopyOp)
                     source = self.source_at(copy, counter, known)
-                    load_boxes(view, source, self.buffers[copy.alloc], (ring.full, at), stage)
+                    share = self._share if MULTICAST in copy.copy.attributes else None
+                    buffer, barrier = self.buffers[copy.alloc], (ring.full, at)
+                    load_boxes(view, source, buffer, barrier, stage, share)
             scf.yield_(self._next(word, parity))
         return list(loop.results)
 
@@ -237,12 +267,14 @@ class Specialised(LoopStages):
         word, parity = self.carry(start)
         with ir.InsertionPoint.at_block_begin(self.block):
             stage = arith.index_castui(word, ir.IndexType.get())
+        unit = ir.UnitAttr.get()
         for part in self._parts:
             with ir.InsertionPoint(part.readers[0]):
                 emit_effect(BarrierWaitOp, [ring.full, self._barrier(part, stage), parity])
             with ir.InsertionPoint.after(part.readers[-1]):
                 at = self._barrier(part, stage)
-                emit_effect(BarrierArriveOp, [ring.empty, at], elected=ir.UnitAttr.get())
+                whose = {"ctas": i64(self._ctas)} if part.is_shared else {"elected": unit}
+                emit_effect(BarrierArriveOp, [ring.empty, at], **whose)
         self.reload(stage)
         further: Callable[[], Iterable[Value]] = lambda: self._next(word, parity)  # noqa: E731
         self.pass_on(further)

@@ -26,11 +26,17 @@ def powf(s: Scalars, x: Value, y: Value) -> Value:
         power = s.call("llvm.exp2.f32", s.mul(y, s.call("llvm.nvvm.lg2.approx.f", a)))
     else:
         power = _power(s, a, y)
+    return with_special_cases(s, x, y, power)
+
+
+def with_special_cases(s: Scalars, x: Value, y: Value, power: Value) -> Value:
+    """`x ** y` by the power of |x|, with IEEE 754's special cases of `pow`."""
+    a = s.magnitude(x)
     power = s.pick(s.equal(a, 1.0), s.number(1.0), power)
     # Of negative numbers there are integer powers only, the odd ones negative.
     half = s.mul(y, s.number(0.5))
-    even = s.test(arith.CmpF.OEQ, half, s.call("llvm.floor.f32", half))
-    whole = s.test(arith.CmpF.OEQ, y, s.call("llvm.floor.f32", y))
+    even = s.test(arith.CmpF.OEQ, half, s.floor(half))
+    whole = s.test(arith.CmpF.OEQ, y, s.floor(y))
     negative = s.test_bits(arith.CmpI.SLT, s.bits(x), 0)
     turned = s.pick(even, power, s.pick(whole, s.sub(s.number(-0.0), power), power))
     power = s.pick(negative, turned, power)

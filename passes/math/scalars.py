@@ -1,11 +1,11 @@
-"""Arithmetic on f32, of which mathematical functions are made."""
+"""Arithmetic on floats, of which mathematical functions are made."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from struct import pack, unpack
 
-from tilec.ir.aliases import Value
+from tilec.ir.aliases import Type, Value
 from tilec.ir.mlir import ir
 from tilec.ir.ops import arith
 
@@ -13,25 +13,26 @@ from ..nvvm.lowering import Lowering
 
 
 class Scalars:
-    """Emits arithmetic on f32.
+    """Emits arithmetic on f32, or on f64, and on integers of as many bits.
 
     Attributes:
         fast: whether instructions may stand for functions.
     """
 
-    def __init__(self, kernel: Lowering, *, fast: bool) -> None:
+    def __init__(self, kernel: Lowering, *, fast: bool, bits: int = 32) -> None:
         self._kernel = kernel
-        self._f32 = ir.F32Type.get()
-        self._i32 = ir.IntegerType.get_signless(32)
+        self._float: Type = ir.F64Type.get() if bits == 64 else ir.F32Type.get()
+        self._whole: Type = ir.IntegerType.get_signless(bits)
+        self._name = f"f{bits}"
         self.fast = fast
 
     def number(self, value: float) -> Value:
         """A constant."""
-        return arith.number(self._f32, value)
+        return arith.number(self._float, value)
 
     def integer(self, value: int) -> Value:
-        """A constant of type i32."""
-        return arith.integer(self._i32, value)
+        """A constant of the integers' type."""
+        return arith.integer(self._whole, value)
 
     def add(self, a: Value, b: Value) -> Value:
         """`a + b`."""
@@ -51,15 +52,19 @@ class Scalars:
 
     def fma(self, a: Value, b: Value, c: Value) -> Value:
         """`a * b + c`, rounded once."""
-        return self.call("llvm.fma.f32", a, b, c)
+        return self.call(f"llvm.fma.{self._name}", a, b, c)
 
     def call(self, intrinsic: str, *operands: Value) -> Value:
-        """An LLVM intrinsic on f32."""
-        return self._kernel.intrinsic(intrinsic, operands, self._f32)
+        """An LLVM intrinsic on the floats."""
+        return self._kernel.intrinsic(intrinsic, operands, self._float)
 
     def magnitude(self, a: Value) -> Value:
         """`|a|`."""
-        return self.call("llvm.fabs.f32", a)
+        return self.call(f"llvm.fabs.{self._name}", a)
+
+    def floor(self, a: Value) -> Value:
+        """The largest whole number that is not more."""
+        return self.call(f"llvm.floor.{self._name}", a)
 
     def polynomial(self, x: Value, coefficients: list[float]) -> Value:
         """By Horner's rule, the constant first."""
@@ -82,7 +87,7 @@ class Scalars:
         return self.test(arith.CmpF.OEQ, a, self.number(b))
 
     def test_bits(self, predicate: arith.CmpI, a: Value, b: int) -> Value:
-        """A comparison of an i32 and a constant."""
+        """A comparison of an integer and a constant."""
         return arith.cmpi(predicate, a, self.integer(b))
 
     def pick(self, condition: Value, a: Value, b: Value) -> Value:
@@ -90,20 +95,20 @@ class Scalars:
         return arith.select(condition, a, b)
 
     def bits(self, a: Value) -> Value:
-        """The bits of `a`, an i32."""
-        return arith.bitcast(a, self._i32)
+        """The bits of `a`, an integer."""
+        return arith.bitcast(a, self._whole)
 
     def of_bits(self, bits: Value) -> Value:
-        """The f32 of an i32's bits."""
-        return arith.bitcast(bits, self._f32)
+        """The float of an integer's bits."""
+        return arith.bitcast(bits, self._float)
 
     def on_bits(self, op: Callable[[Value, Value], Value], a: Value, b: int) -> Value:
-        """An `arith` op of an i32 and a constant."""
+        """An `arith` op of an integer and a constant."""
         return op(a, self.integer(b))
 
     def of_integer(self, a: Value) -> Value:
-        """An i32 as f32."""
-        return arith.sitofp(a, self._f32)
+        """An integer as a float."""
+        return arith.sitofp(a, self._float)
 
 
 def split(value: float) -> tuple[float, float]:

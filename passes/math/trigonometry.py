@@ -21,7 +21,7 @@ _WORDS = 8
 _EDGE = pi / 4
 
 
-def _two_over_pi(bits: int) -> int:
+def two_over_pi(bits: int) -> int:
     """The first bits of 2/pi after the point, by Machin's formula in integers."""
     one = 1 << (bits + 64)
 
@@ -37,7 +37,7 @@ def _two_over_pi(bits: int) -> int:
     return (one * one // (2 * quarter)) >> 64
 
 
-_BITS = _two_over_pi(_WORD * (_WORDS - 1))
+_BITS = two_over_pi(_WORD * (_WORDS - 1))
 _TABLE = [0] + [(_BITS >> _WORD * (_WORDS - 2 - at)) & 0xFFFFFFFF for at in range(_WORDS - 1)]
 """32 zeros, then 2/pi, in words: the window of the least arguments begins before the point."""
 

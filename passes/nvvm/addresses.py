@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tilec.ir.aliases import Value
+from tilec.dialects.semantics.effects import address_space
+from tilec.ir.aliases import Type, Value
 from tilec.ir.ops import llvm
 from tilec.ir.types import i8, integer
 
 from ..emit import wrapped
 
+_GLOBAL = 1
+"""The number of global memory's address space."""
 _NEAR = 1 << 28
 """Constant indices and the immediates of instructions are less than this."""
 
@@ -53,5 +56,14 @@ def advance(pointer: Value, offset: Value, bits: int = 8) -> Value:
 
 def in_global(pointer: Value) -> Value:
     """The pointer in the global state space, where what it points to is known to lie."""
-    type_ = llvm.pointer(1)
+    return _cast(pointer, _GLOBAL)
+
+
+def in_space(pointer: Value, memref: Type) -> Value:
+    """The pointer in the state space of a memref of a type: global where that names none."""
+    return _cast(pointer, address_space(memref) or _GLOBAL)
+
+
+def _cast(pointer: Value, space: int) -> Value:
+    type_ = llvm.pointer(space)
     return pointer if pointer.type == type_ else llvm.addrspacecast(pointer, type_)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from tilec.dialects.tile.ops import AtomicOp, AtomicScatterOp
-from tilec.dialects.tile.ops.atomic import updates
+from tilec.dialects.tile.ops.atomic import state_space, updates
 from tilec.dialects.tile.tiles import Element
 from tilec.isa.reductions import Reduction
 
 from ..fragments.expansion import Expansion, Values
 from . import predicated
-from .addresses import Address, in_global
+from .addresses import Address, in_space
 from .fragment_access import access_of
 from .lowering import Lowering
 from .rearrangement import rearranged
@@ -26,7 +26,7 @@ class Atomics:
         """`tile.atomic` or `tile.atomic_scatter` of a fragment."""
         value = op.tile
         tile = fragment(value)
-        forms = self._forms(op.fn.value, tile.element)
+        forms = self._forms(op.fn.value, tile.element, state_space(op.memref))
         packed = packing(tile)
         size = packed.element.width // 8
         access = access_of(self._kernel, op, tile, expansion, loads=False, widest=max(forms) * size)
@@ -37,19 +37,19 @@ class Atomics:
             address = access.address(place)
             predicated.update(
                 form.ptx,
-                Address(in_global(address.pointer), address.bytes),
+                Address(in_space(address.pointer, op.memref.type), address.bytes),
                 rearranged(held, packed, registers, moved),
                 moved,
                 access.predicate(place),
             )
         return []
 
-    def _forms(self, fn: str, element: Element) -> dict[int, Reduction]:
+    def _forms(self, fn: str, element: Element, space: str) -> dict[int, Reduction]:
         """The target's instructions, by their number of elements; of any target the plain one.
 
         Raises:
             TilecError: if it has none.
         """
         target = self._kernel.target
-        found = updates(fn, element, target)
+        found = updates(fn, element, target, space)
         return {one.elements: one for one in (found if target is not None else found[:1])}

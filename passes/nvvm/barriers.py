@@ -50,13 +50,19 @@ class Barriers:
     def arrive(self, op: BarrierArriveOp, expansion: Expansion) -> list[Values]:
         """`tile.barrier_arrive`, in the own CTA or in another of the cluster."""
         address = barrier_address(expansion.one(op.barriers), op.index)
-        for rank in op.rank:
+        ranks, predicate = list(op.rank), None
+        if "ctas" in op.attributes:
+            lane = self._lowering.thread.lane
+            ctas = index_constant(attribute(op, "ctas", ir.IntegerAttr).value)
+            ranks, predicate = [lane], arith.cmpi(arith.CmpI.ULT, lane, ctas)
+        elif "elected" in op.attributes:
+            predicate = nvvm.elect_sync()
+        for rank in ranks:
             operands = {"at": address, "rank": arith.index_cast(rank, i32())}
             there = emit_instruction("mapa.shared::cluster.u32", operands, ("d", i32()))
             assert there is not None
             address = there
-        elected = nvvm.elect_sync() if "elected" in op.attributes else None
-        emit_instruction(op.mnemonic, {"bar": address}, predicate=elected)
+        emit_instruction(op.mnemonic, {"bar": address}, predicate=predicate)
         return []
 
     def expect(self, op: BarrierExpectOp, expansion: Expansion) -> list[Values]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tilec.dialects.semantics import root_memory
+from tilec.dialects.semantics.effects import address_space
 from tilec.ir.aliases import Type, Value
 from tilec.ir.attributes import signature
 from tilec.ir.mlir import ir
@@ -14,6 +15,13 @@ from ..functions import is_kernel
 from .addresses import advance, in_global
 from .cached import cached_method
 from .lowering import Lowering
+
+
+def descriptor_type(type_: ir.MemRefType) -> Type:
+    """The struct that upstream's conversions make of a memref."""
+    pointer = llvm.pointer(address_space(type_))
+    array = ir.Type.parse(f"!llvm.array<{type_.rank} x i64>")
+    return llvm.struct([pointer, pointer, i64(), array, array])
 
 
 class Descriptor:
@@ -41,13 +49,11 @@ class Descriptor:
 
     @cached_property
     def _pointer(self) -> Type:
-        space = self._type.memory_space
-        return llvm.pointer(space.value if isinstance(space, ir.IntegerAttr) else 0)
+        return llvm.pointer(address_space(self._type))
 
     @cached_property
     def _struct(self) -> Type:
-        array = ir.Type.parse(f"!llvm.array<{self.rank} x i64>")
-        return llvm.struct([self._pointer, self._pointer, i64(), array, array])
+        return descriptor_type(self._type)
 
     @cached_method
     def _field(self, type_: Type, *position: int) -> Value:

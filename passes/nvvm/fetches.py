@@ -10,7 +10,7 @@ from tilec.isa import LANES
 
 from ..fragments.expansion import Expansion, Values
 from . import predicated
-from .addresses import Address, in_global
+from .addresses import Address, in_space
 from .fragment_access import access_of
 from .lowering import Lowering
 from .registers import Packing, elements, fragment, packing, registers_of
@@ -30,13 +30,13 @@ class Fetches:
         packed = packing(tile)
         width = packed.element.width
         access = access_of(self._kernel, op, tile, expansion, loads=False, widest=width // 8)
-        name = op.instruction(self._kernel.target).ptx(op.order, op.scope)
+        name = op.instruction(self._kernel.target).ptx(op.order, op.scope, op.space)
         given = [elements(expansion.values(value), packed) for value in op.values]
         one = Packing(packed.element, 1, 1)
         got: dict[int, Value] = {}
         for (register, *_), place in access.steps:
             address = access.address(place)
-            where = Address(in_global(address.pointer), address.bytes)
+            where = Address(in_space(address.pointer, op.memref.type), address.bytes)
             operands = [held[register] for held in given]
             old = predicated.fetch(name, where, operands, one, access.predicate(place))
             got[register] = self._from_first(old, width, access.copies_of_lanes)

@@ -19,6 +19,7 @@ def emit_instruction(
     operands: Mapping[str, Value],
     result: tuple[str, Type] | None = None,
     predicate: Value | None = None,
+    numbers: Mapping[str, int] | None = None,
 ) -> Value | None:
     """Emit an instruction that touches memory; its result, if one is asked for.
 
@@ -27,9 +28,11 @@ def emit_instruction(
         operands: what it reads, by the names that the table has for them.
         result: the name and type of the result that is wanted; any other is left out.
         predicate: an i1 that guards an instruction of which no result is wanted.
+        numbers: operands that are constants.
     """
     found = _found(mnemonic)
     places = dict.fromkeys(found.results, "_")
+    places |= {name: str(number) for name, number in (numbers or {}).items()}
     first = 0 if result is None else 1
     if result is not None:
         places[result[0]] = "$0"

@@ -11,7 +11,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tilec.dialects.tile.tiles import Element, TileValue, bits_of, tile_value
+from tilec.dialects.tile.dialect import WmmaType
+from tilec.dialects.tile.tiles import (
+    Element,
+    TileValue,
+    bits_of,
+    element_name,
+    element_of,
+    tile_value,
+)
+from tilec.dialects.tile.warpgroup import warpgroup_tile
+from tilec.dialects.tile.wmma import wmma_operand
 from tilec.ir.aliases import Number, Type, Value
 from tilec.ir.attributes import attribute
 from tilec.ir.mlir import ir
@@ -85,6 +95,20 @@ def packing(tile: TileValue) -> Packing:
     if element.width == 1 and tile.registers < REGISTER_BITS:
         return Packing(element, 1, tile.registers)
     return Packing.dense(element, tile.registers)
+
+
+def warpgroup_packing(type_: Type) -> Packing | None:
+    """How a fragment of a warpgroup lies in registers; None of another type."""
+    tile = warpgroup_tile(type_)
+    return None if tile is None else Packing.dense(element_type(tile.element), tile.registers)
+
+
+def wmma_packing(type_: Type) -> Packing:
+    """How a `!tile.wmma` lies in registers; which element is where is not known."""
+    assert isinstance(type_, WmmaType)
+    operand = wmma_operand(type_)
+    element = element_type(element_of(ir.Type.parse(element_name(operand))))
+    return Packing(element, operand.per_register, operand.registers)
 
 
 def fragment(value: Value) -> TileValue:

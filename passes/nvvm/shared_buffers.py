@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+from tilec.dialects.semantics.effects import is_shared_array
 from tilec.dialects.tile.attributes import DYNAMIC_SHARED
 from tilec.dialects.tile.ops import AllocSharedOp
-from tilec.dialects.tile.shared import allocated_bytes
+from tilec.dialects.tile.shared import ALIGNMENT, allocated_bytes
+from tilec.ir.aliases import Value
 from tilec.ir.attributes import attribute, i64_attribute
 from tilec.ir.mlir import ir
-from tilec.ir.ops import llvm
-from tilec.ir.types import memref_of
+from tilec.ir.ops import builtin, llvm
+from tilec.ir.types import memref_of, strides_and_offset
 from tilec.isa import TARGETS, TilecError
 from tilec.isa.wording import counted
 
 from ..fragments.expansion import Expansion, Values
 from .addresses import step
+from .descriptor import descriptor_type
 from .lowering import Lowering
 
 SHARED = 3
 """Shared memory's address space."""
-ALIGNMENT = 1024
-"""Bytes to which buffers are aligned: every swizzle repeats within them."""
 
 
 class SharedBuffers:
@@ -45,7 +46,9 @@ class SharedBuffers:
                 f"brings the kernel's shared memory to {counted(self._bytes, 'byte')}; "
                 f"{target or 'no target'} has {'' if target else 'more than '}{limit} for a CTA"
             )
-        return [[step(llvm.addressof(self._symbol, llvm.pointer(SHARED)), at)]]
+        start = step(llvm.addressof(self._symbol, llvm.pointer(SHARED)), at)
+        type_ = memref_of(op.buffer)
+        return [[_array(start, type_) if is_shared_array(type_) else start]]
 
     def _place(self, op: AllocSharedOp) -> int:
         """Where a buffer begins, in bytes."""
@@ -77,3 +80,16 @@ class SharedBuffers:
             alignment=ALIGNMENT,
             external=dynamic,
         )
+
+
+def _array(start: Value, type_: ir.MemRefType) -> Value:
+    """A memref of an array that begins at a pointer, as upstream's conversions describe it."""
+    found: Value = llvm.poison(descriptor_type(type_))
+    for number in (0, 1):
+        found = llvm.insertvalue(found, start, [number])
+    found = llvm.insertvalue(found, llvm.constant_i64(0), [2])
+    strides, _ = strides_and_offset(type_)
+    for field, counts in ((3, type_.shape), (4, strides)):
+        for dim, count in enumerate(counts):
+            found = llvm.insertvalue(found, llvm.constant_i64(count), [field, dim])
+    return builtin.unrealized_conversion_cast(found, type_)

@@ -7,12 +7,9 @@ assembly takes and gives all accumulators. PTX ISA 9.7.15.
 
 from __future__ import annotations
 
-from functools import reduce
-
 from tilec.dialects.tile.ops.wgmma import (
     AccumulatorOp,
     JoinWarpsOp,
-    PassingOp,
     WarpPartOp,
     WgmmaCommitOp,
     WgmmaFenceOp,
@@ -21,23 +18,17 @@ from tilec.dialects.tile.ops.wgmma import (
 )
 from tilec.dialects.tile.tiles import tile_value
 from tilec.dialects.tile.warpgroup import part_registers, warpgroup_tile
-from tilec.ir.aliases import Type, Value
+from tilec.ir.aliases import Value
 from tilec.ir.mlir import ir
-from tilec.ir.ops import arith, llvm
-from tilec.ir.types import i32, i64
-from tilec.isa import Form, TilecError
+from tilec.ir.ops import llvm
+from tilec.isa import Form
 
 from ..fragments.expansion import Expansion, Values
-from .indices import Index, split
 from .instructions import written
 from .lowering import Lowering, llvm_type
-from .registers import Packing, element_type
-
-
-def warpgroup_packing(type_: Type) -> Packing | None:
-    """How a fragment of a warpgroup lies in registers; None of another type."""
-    tile = warpgroup_tile(type_)
-    return None if tile is None else Packing.dense(element_type(tile.element), tile.registers)
+from .matrix_descriptors import descriptor_of
+from .passing import passed
+from .registers import warpgroup_packing
 
 
 class Wgmmas:
@@ -78,7 +69,7 @@ class Wgmmas:
 
     def fence(self, op: WgmmaFenceOp, expansion: Expansion) -> list[Values]:
         """`tile.wgmma_fence`: what it orders goes through its assembly."""
-        return _passed(written(op.mnemonic), op, expansion)
+        return passed(written(op.mnemonic), op, expansion)
 
     def commit(self, op: WgmmaCommitOp, _: Expansion) -> list[Values]:
         """`tile.wgmma_commit`."""
@@ -88,7 +79,7 @@ class Wgmmas:
     def wait(self, op: WgmmaWaitOp, expansion: Expansion) -> list[Values]:
         """`tile.wgmma_wait`: all accumulators go through its assembly."""
         pending = ir.IntegerAttr(op.attributes["pending"]).value
-        return _passed(written(op.mnemonic, n=pending), op, expansion)
+        return passed(written(op.mnemonic, n=pending), op, expansion)
 
     def accumulator(self, op: AccumulatorOp, _: Expansion) -> list[Values]:
         """`tile.accumulator`: zeros."""
@@ -114,85 +105,12 @@ class Wgmmas:
         return [expansion.all(op.operands)]
 
 
-def _passed(code: str, op: PassingOp, expansion: Expansion) -> list[Values]:
-    """What an op gives back of the fragments that it takes, through the assembly of both."""
-    groups = [expansion.values(value) for value in op.operands]
-    left = iter(_through(code, [register for group in groups for register in group]))
-    return [[next(left) for _ in group] for group in groups]
-
-
-def _through(code: str, registers: Values) -> Values:
-    """The registers as an instruction leaves them that LLVM shall take to change all of them."""
-    if not registers:
-        llvm.inline_asm(code, "~{memory}", [], None)
-        return []
-    types = [register.type for register in registers]
-    words = [r if isinstance(r.type, ir.F32Type) else _word(r) for r in registers]
-    letters = ["f" if isinstance(word.type, ir.F32Type) else "r" for word in words]
-    constraints = [f"={letter}" for letter in letters]
-    constraints += [str(number) for number in range(len(words))]
-    constraints.append("~{memory}")
-    kinds = [word.type for word in words]
-    if len(kinds) == 1:
-        found: Values = [llvm.inline_asm(code, ",".join(constraints), words, kinds[0])]
-    else:
-        whole = llvm.inline_asm(code, ",".join(constraints), words, llvm.struct(kinds))
-        places = [ir.DenseI64ArrayAttr.get([at]) for at in range(len(kinds))]
-        found = list(llvm.extract_fields(whole, places, kinds))
-    return [
-        value if value.type == type_ else llvm.bitcast(value, type_)
-        for value, type_ in zip(found, types, strict=True)
-    ]
-
-
-def _word(register: Value) -> Value:
-    """A register as an i32."""
-    return register if register.type == i32() else llvm.bitcast(register, i32())
-
-
 def _descriptor(op: WgmmaProduct, form: Form, name: str, memref: Value, base: Value) -> Value:
     """The descriptor of an operand in shared memory.
 
     Raises:
         TilecError: if it is not known to begin where a descriptor can tell.
     """
-    from tilec.layout.descriptors import ADDRESSES  # noqa: PLC0415 (for Hopper only)
-    from tilec.layout.swizzle import CHUNK_BYTES  # noqa: PLC0415
-
     matrix = op.matrix(form, name, memref)
-    buffer = matrix.buffer
-    *leading, row, col = (split(index) for index in op.indices_of(name))
-    line = buffer.cols * buffer.element_bytes
-    chunk = CHUNK_BYTES // buffer.element_bytes
-    _check_multiple(name, "row", row, 8)
-    _check_multiple(name, "column", col, chunk)
-    shape = ir.MemRefType(memref.type).shape
-    terms = [(row, line // CHUNK_BYTES)]
-    stride = buffer.matrix_bytes // CHUNK_BYTES
-    for number, extent in zip(reversed(leading), reversed(shape[:-2]), strict=True):
-        terms.append((number, stride))
-        stride *= extent
-    # What varies is in the low word, and never leaves it: starts have fourteen bits.
-    address = llvm.and_(llvm.ptrtoint(base, i32()), llvm.constant_i32(ADDRESSES - 1))
-    parts = [llvm.lshr(address, llvm.constant_i32(CHUNK_BYTES.bit_length() - 1))]
-    constant = col.constant // chunk
-    for index, scale in terms:
-        constant += index.constant * scale
-        if index.value is not None:
-            word = arith.index_castui(index.value, i32())
-            parts.append(llvm.mul(word, llvm.constant_i32(scale)))
-    if col.value is not None:
-        word = arith.index_castui(col.value, i32())
-        parts.append(llvm.lshr(word, llvm.constant_i32(chunk.bit_length() - 1)))
     fixed = matrix.described.descriptor.encode(0)
-    start = llvm.or_(llvm.zext(reduce(llvm.add, parts), i64()), llvm.constant_i64(fixed))
-    # Of bits that it knows LLVM would make words of further constants, each of its own registers.
-    start = llvm.opaque_i64(start)
-    return llvm.add(start, llvm.constant_i64(constant)) if constant else start
-
-
-def _check_multiple(name: str, what: str, index: Index, wanted: int) -> None:
-    if index.constant % wanted or (index.value is not None and index.multiple % wanted):
-        raise TilecError(
-            f"the {what} where operand {name} starts is not known to be a multiple of {wanted}"
-        )
+    return descriptor_of(matrix, fixed, memref, base, op.indices_of(name))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tilec.dialects.tile.dialect import SharedAttr, WmmaType
+from tilec.dialects.tile.dialect import SharedAttr
 from tilec.dialects.tile.ops import (
     WmmaElementwiseOp,
     WmmaFillOp,
@@ -13,11 +13,8 @@ from tilec.dialects.tile.ops import (
     WmmaStoreOp,
 )
 from tilec.dialects.tile.shared import shared_buffer
-from tilec.dialects.tile.tiles import element_name, element_of
-from tilec.dialects.tile.wmma import wmma_operand
 from tilec.ir.aliases import Type, Value
 from tilec.ir.creation import create
-from tilec.ir.mlir import ir
 from tilec.ir.ops import llvm
 from tilec.ir.ops.llvm import constant_i32
 from tilec.ir.types import i32, memref_of
@@ -30,19 +27,11 @@ from .addresses import in_global
 from .elementwise import function
 from .global_memory import GlobalAccess
 from .lowering import Lowering
-from .registers import Packing, bitcast, element_type, scalar, splat
+from .registers import bitcast, scalar, splat, wmma_packing
 from .shared_memory import shared_access
 
 _NOWHERE = LinearLayout.of({"lane": [(0, 0)] * 5}, {"row": 1, "col": 1})
 """All lanes give the matrix's own address."""
-
-
-def wmma_packing(type_: Type) -> Packing:
-    """How a `!tile.wmma` lies in registers; which element is where is not known."""
-    assert isinstance(type_, WmmaType)
-    operand = wmma_operand(type_)
-    element = element_type(element_of(ir.Type.parse(element_name(operand))))
-    return Packing(element, operand.per_register, operand.registers)
 
 
 class Wmma:

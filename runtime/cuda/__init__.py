@@ -7,6 +7,7 @@ Nothing of CUDA is imported before it is used; without it, everything here raise
 from .bound import Launch
 from .device import Device, available, gpu
 from .errors import (
+    CaptureError,
     CudaError,
     DriverError,
     FaultError,
@@ -14,6 +15,7 @@ from .errors import (
     OutOfMemoryError,
     UnavailableError,
 )
+from .graphs import Graph, record
 from .kernel import Kernel
 from .launch import launch
 from .memory import Array
@@ -23,11 +25,13 @@ from .timing import Timing, compare, do_bench
 
 __all__ = [
     "Array",
+    "CaptureError",
     "CudaError",
     "Device",
     "DriverError",
     "Event",
     "FaultError",
+    "Graph",
     "Kernel",
     "Launch",
     "LoadError",
@@ -42,4 +46,5 @@ __all__ = [
     "gpu",
     "launch",
     "load",
+    "record",
 ]

@@ -62,6 +62,8 @@ class Launch:
         """
         device, config = self.kernel.device, self._config
         device.activate()
+        for kept in device.recorders:
+            kept.append(self)
         if device.epoch != self._epoch:
             raise LaunchError(
                 f"kernel '{self.kernel.name}' was bound before the context of {device} was reset; "

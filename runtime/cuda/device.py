@@ -10,7 +10,15 @@ from tilec.isa import TARGETS, Scope, Target
 from tilec.isa.lazy import cached_property
 
 from .driver import bindings, call
-from .errors import FAULTS, CudaError, DriverError, FaultError, OutOfMemoryError, UnavailableError
+from .errors import (
+    FAULTS,
+    CaptureError,
+    CudaError,
+    DriverError,
+    FaultError,
+    OutOfMemoryError,
+    UnavailableError,
+)
 
 
 class Device:
@@ -22,6 +30,7 @@ class Device:
         target: the most special target that runs on it, such as `sm_90a`.
         epoch: how many contexts have been reset; what belongs to an earlier one is gone.
         faulted: whether a kernel has faulted, so that the context is of no more use.
+        recorders: lists that take the launches of graphs which are being recorded.
     """
 
     def __init__(self, ordinal: int) -> None:
@@ -35,6 +44,7 @@ class Device:
         self._attributes: dict[str, int] = {}
         self._context: Any = None
         self.faulted = False
+        self.recorders: list[list[object]] = []
         self._kernel = ""
         name: bytes = call("cuDeviceGetName", 128, self._handle)
         self.name = name.partition(b"\0")[0].decode()
@@ -107,6 +117,7 @@ class Device:
         Raises:
             FaultError: if a kernel has faulted, whichever function it is that says so.
             OutOfMemoryError: if the GPU's memory is full.
+            CaptureError: if a stream is recorded, and that does not go together.
             DriverError: if it fails otherwise.
         """
         self._kernel = kernel or self._kernel
@@ -118,6 +129,8 @@ class Device:
                 raise FaultError(error.code, self._kernel, str(self)) from None
             if error.code == "CUDA_ERROR_OUT_OF_MEMORY":
                 raise OutOfMemoryError(f"{self} has too little free memory: {error}") from None
+            if error.code.startswith("CUDA_ERROR_STREAM_CAPTURE"):
+                raise CaptureError(error.code, function) from None
             raise
 
     def synchronize(self) -> None:

@@ -47,6 +47,24 @@ class DriverError(CudaError):
         super().__init__(f"{function} of the CUDA driver says {code}")
 
 
+class CaptureError(CudaError):
+    """Something was asked that a stream cannot record into a graph.
+
+    Attributes:
+        code: the driver's name for the error.
+        function: the function that it refused.
+    """
+
+    def __init__(self, code: str, function: str) -> None:
+        self.code = code
+        self.function = function
+        super().__init__(
+            f"{function} of the CUDA driver says {code}: a stream is being recorded into a graph. "
+            "That takes launches on this stream alone, of kernels launched before with such "
+            "arguments, whose arrays are on the GPU, and without a wait"
+        )
+
+
 class LoadError(CudaError):
     """A GPU cannot run a module: its target or version is another, or it does not assemble.
 

@@ -100,6 +100,8 @@ def _by_interface(value: Any, name: str, stream: int) -> View:
     except (AttributeError, RuntimeError, TypeError) as error:  # as torch says it
         raise LaunchError(f"{name}, a {type(value).__name__}, is not shared: {error}") from None
     dtype = np.dtype(known["typestr"])
+    if not dtype.itemsize:
+        raise LaunchError(f"{name} has elements of {dtype!r}, of no bytes")
     pointer, _ = known["data"]
     shape = tuple(known["shape"])
     given = known.get("strides")

@@ -9,6 +9,7 @@ import numpy as np
 from ..alu import Array
 from ..ptx.module import Instruction
 from ..wave import Wave
+from .commits import Commit, Thread
 from .operation import Operation
 from .progress import Progress
 
@@ -43,6 +44,7 @@ class Operations:
         self.writes: dict[int, Operation] = {}
         self.reads: list[list[Operation]] = [[] for _ in range(ctas)]
         self._on: dict[tuple[int, int], list[Operation]] = {}
+        self._commits: dict[tuple[int, int], list[Commit]] = {}
         self._last = 0
         self._restarts = 0
 
@@ -89,10 +91,11 @@ class Operations:
             self._prune(cta)
         return made
 
-    def attach(self, operation: Operation, barrier: int) -> None:
-        """An operation will be known to be over by the mbarrier at an offset of its CTA."""
-        operation.barrier = barrier
-        self._on.setdefault((operation.cta, barrier), []).append(operation)
+    def add_commit(self, commit: Commit, cta: int, barrier: int) -> None:
+        """What a commit covers will be known to be over by the mbarrier at an offset of a CTA."""
+        for operation in commit.operations:
+            operation.barrier = barrier
+        self._commits.setdefault((cta, barrier), []).append(commit)
 
     def _make(
         self, instruction: Instruction, cta: int, granules: Array, barrier: int | None = None
@@ -116,13 +119,18 @@ class Operations:
         """
         some = np.asarray(threads.any(axis=2))
         for cta in np.flatnonzero(some.any(axis=1)).tolist():
-            waiting = self._on.get((cta, offset))
-            if not waiting:
+            waiting, commits = self._on.get((cta, offset)), self._commits.get((cta, offset))
+            if not waiting and not commits:
                 continue
             self.follow()
-            for operation in waiting:
+            now = int(self.progress.clocks.now[cta])
+            for operation in waiting or ():
                 if operation.phase is not None and operation.phase < phases[cta]:
-                    operation.settle(some[cta], int(self.progress.clocks.now[cta]))
+                    operation.settle(some[cta], now)
+            if commits:
+                self._commits[cta, offset] = _settled(
+                    commits, int(phases[cta]), cta, some[cta], now
+                )
 
     def replace(self, flat: Array) -> None:
         """Granules lose the operation that wrote them."""
@@ -156,3 +164,20 @@ class Operations:
                 for w in warps
             ):
                 self.release(operation, operation.granules)
+
+
+def _settled(commits: list[Commit], phases: int, cta: int, warps: Array, now: int) -> list[Commit]:
+    """Commits of an mbarrier, whose phases below a number warps have seen; those that remain.
+
+    The last of a thread covers those before it.
+    """
+    last: dict[Thread, Commit] = {}
+    left = []
+    for commit in commits:
+        if commit.phase is not None and commit.phase < phases:
+            last[commit.thread] = commit
+        else:
+            left.append(commit)
+    for commit in last.values():
+        commit.settle(cta, warps, now)
+    return [*last.values(), *left]

@@ -18,6 +18,7 @@ from ..alu import Array
 from ..findings import Findings
 from ..ptx.module import Instruction
 from ..wave import Wave
+from .commits import Commit
 from .in_flight import InFlight, Thread
 from .operation import Operation
 from .progress import Progress
@@ -55,6 +56,7 @@ class TensorChecks:
         self._readers: dict[int, list[Operation]] = {}
         self._touches: dict[int, dict[int, dict[int, _Touch]]] = {}
         self._open: dict[Thread, list[Operation]] = {}
+        self._commits: dict[Thread, Commit] = {}
         self._issuers: dict[int, tuple[int, int]] = {}
         """The warp that issued an operation, and when."""
         self._takers: dict[int, tuple[Instruction, Thread]] = {}
@@ -124,11 +126,11 @@ class TensorChecks:
         known = np.zeros(self.wave.shape[1], np.int64)
         return Operation(instruction, self._number, cta, columns, known)
 
-    def committed(self, thread: Thread, barrier: int) -> tuple[Operation, ...]:
-        """A thread has an mbarrier told when what it has issued is over; what that is."""
-        found = tuple(self._open.pop(thread, ()))
-        for operation in found:
-            self.in_flight.operations.attach(operation, barrier)
+    def committed(self, thread: Thread, cta: int, barrier: int) -> Commit:
+        """A thread has an mbarrier of a CTA told when what it has issued is over; what that is."""
+        found = Commit(thread, tuple(self._open.pop(thread, ())), self._commits.get(thread))
+        self._commits[thread] = found
+        self.in_flight.operations.add_commit(found, cta, barrier)
         return found
 
     def _after_products(

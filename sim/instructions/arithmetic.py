@@ -33,7 +33,7 @@ def bind(binding: Binding) -> Step:
     written = [first.first, first.second] if isinstance(first, Pair) else [first]
     spelling = (instruction.opcode, instruction.modifiers, len(written), len(sources))
     types = alu.signature(*spelling)
-    operation = alu.resolve(*spelling)
+    operation = binding.machine.resolve(*spelling)
     slots = _sources(binding, sources, types.operands)
     # The condition code is a register of the function that has no name.
     carried = "carry" in types.results

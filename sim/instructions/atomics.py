@@ -9,11 +9,10 @@ from __future__ import annotations
 import numpy as np
 from tilec.isa.types import TYPE_BITS
 
-from .. import alu
 from ..access import Access
 from ..alu import Array
 from ..binding import Binding
-from ..machine import Step
+from ..machine import Machine, Step
 from ..ptx.module import Instruction
 from ..taint.flows import Flow, Flowing, harm
 from ..taint.through_memory import update
@@ -92,7 +91,7 @@ def _swaps(start: Array, compare: Array, values: Array) -> tuple[Array, Array]:
 _CHAINS: dict[str, Chain] = {"exch": _exchanges, "cas": _swaps}
 
 
-def _update(operation: str, type_: str) -> tuple[Update, Chain | None]:
+def _update(machine: Machine, operation: str, type_: str) -> tuple[Update, Chain | None]:
     """What an operation does once, and, where there is a quick way, many times at one place."""
     if operation in _UPDATES:
         return _UPDATES[operation], _CHAINS.get(operation)
@@ -100,7 +99,7 @@ def _update(operation: str, type_: str) -> tuple[Update, Chain | None]:
     if operation in ("and", "or", "xor") or unsigned or (type_[0] == "s" and operation == "add"):
         return _UFUNCS[operation], _chained(_UFUNCS[operation])
     rounding = ("rn",) if operation == "add" and type_[0] != "s" else ()
-    return alu.resolve(operation, (*rounding, type_)), None
+    return machine.resolve(operation, (*rounding, type_)), None
 
 
 def _polling(atomic: Instruction) -> Traits:
@@ -139,7 +138,7 @@ def _bind(binding: Binding) -> Step:
         raise binding.error(f"'{binding.instruction.mnemonic}' takes {count} elements")
     targets = [binding.target(item, type_) for item in result]
     locate = binding.locate(address)
-    update, chain = _update(operation, type_)
+    update, chain = _update(binding.machine, operation, type_)
     machine, memory, where = binding.machine, binding.machine.memory, binding.instruction
     observer, registers = machine.observer, machine.registers
     shift, size = (bits // 8).bit_length() - 1, bits // 8

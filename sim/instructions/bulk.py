@@ -58,7 +58,7 @@ def bind(binding: Binding) -> Step:
     known = {*_KNOWN, *spaces, "reduce", operation, type_}
     if unknown := [m for m in modifiers if m not in known]:
         raise binding.error(f"qualifier '.{unknown[0]}' of '{binding.instruction.opcode}'")
-    combine = combiner(operation, type_) if reduces else None
+    combine = combiner(operation, type_, binding.machine.numerics) if reduces else None
     if spaces[0] == "global":
         return _store(binding, combine)
     return _load(binding, spaces[1], combine)

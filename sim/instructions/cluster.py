@@ -128,7 +128,7 @@ def bind_async(binding: Binding) -> Step:
     if bits not in (32, 64) or bits * len(items) > 128:
         raise binding.error(f"'{binding.instruction.mnemonic}' takes up to 128 bits")
     reduces = binding.instruction.opcode == "red"
-    combine = combiner(modifiers[-2], type_) if reduces else None
+    combine = combiner(modifiers[-2], type_, binding.machine.numerics) if reduces else None
     slots = [binding.source(item, type_) for item in items]
     to, objects = (
         binding.locate(target, ("shared::cluster",)),

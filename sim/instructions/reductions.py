@@ -9,7 +9,7 @@ import numpy as np
 from tilec.isa import TilecError, element_type
 from tilec.isa.dtypes import numpy_type
 
-from ..alu import Array
+from ..alu import Array, algebraic
 
 Combine = Callable[[Array, Array], Array]
 """What memory holds, and what is brought, as arrays of bits, to what it holds then."""
@@ -45,8 +45,8 @@ _OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-def combiner(operation: str, type_: str) -> Combine:
-    """The function of an operation on elements of a type.
+def combiner(operation: str, type_: str, numerics: str) -> Combine:
+    """The function of an operation on elements of a type, in the launch's numerics.
 
     Raises:
         TilecError: if there is none.
@@ -56,6 +56,8 @@ def combiner(operation: str, type_: str) -> Combine:
     if dtype is None or operation not in _OPERATIONS:
         raise TilecError(f"a reduction '.{operation}' of '.{type_}' is not simulated")
     function = _OPERATIONS[operation]
+    if numerics == "algebraic" and bits:
+        return algebraic.resolve(operation, (type_,))
     flush = type_ == "f32" and operation == "add"
 
     def combine(old: Array, new: Array) -> Array:

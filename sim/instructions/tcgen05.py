@@ -10,7 +10,7 @@ from tilec.isa.tensor_memory import ALLOCATIONS, lane_and_column
 from ..access import Access
 from ..alu import Array
 from ..binding import Binding
-from ..checks.operation import Operation
+from ..checks.commits import Commit
 from ..machine import Step
 from ..memory import Space
 from ..ptx.module import Instruction, Integer
@@ -206,11 +206,11 @@ def _commit(binding: Binding) -> Step:
             observer.mbarriers.signal(index, chosen)
         for at, (cta, warp, lane) in zip(index.tolist(), np.argwhere(chosen).tolist(), strict=True):
             thread = (cta, warp, lane)
-            operations: tuple[Operation, ...] = ()
+            commit: Commit | None = None
             if observer is not None and observer.tensor is not None:
-                _, offset = machine.phases.places(np.array([at]))
-                operations = observer.tensor.committed(thread, int(offset[0]))
-            load = Load(binding.instruction, thread, _nothing, at, 0, None, 1, operations)
+                home, offset = machine.phases.places(np.array([at]))
+                commit = observer.tensor.committed(thread, int(home[0]), int(offset[0]))
+            load = Load(binding.instruction, thread, _nothing, at, 0, None, 1, commit)
             machine.transfers.load(load, observer)
 
     return step

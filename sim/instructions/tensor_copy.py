@@ -176,7 +176,11 @@ def _store(binding: Binding) -> Step:
             if _within(courier, place.thread, elements, writes=True) and courier.legal(
                 place, elements.bytes, _DESTINATION, writes=False
             ):
-                combine = combiner(operation, _reduced(descriptor)) if operation else None
+                combine = (
+                    combiner(operation, _reduced(descriptor), machine.numerics)
+                    if operation
+                    else None
+                )
                 touched = _granules(descriptor, elements, place)
                 move = _departure(machine, descriptor, elements, place, combine)
                 courier.store(place, touched, elements.bytes, move)

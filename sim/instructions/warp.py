@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from tilec.isa import LANES
 
-from .. import alu
 from ..alu import Array
 from ..binding import Binding
 from ..machine import Machine, Step
@@ -240,7 +239,7 @@ def _redux(binding: Binding) -> Step:
     combine = (
         _REDUCTIONS[operation][0]
         if operation in _REDUCTIONS
-        else alu.resolve(operation, (*(m for m in modifiers if m == "NaN"), type_))
+        else machine.resolve(operation, (*(m for m in modifiers if m == "NaN"), type_))
     )
     absolute = "abs" in modifiers
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from tilec.isa import Product, TilecError
 from tilec.isa.dtypes import numpy_type
 
+from .algebraic import decode_numbers, encode_numbers, multiply_numbers
 from .arithmetic import Arithmetic, arithmetic
 from .dot import Factors
 from .elements import decode, encode
@@ -26,7 +27,7 @@ Registers = Mapping[str, NDArray[Any]]
 Fragments = Mapping[str, Fragment]
 """Operands by name."""
 
-NUMERICS = ("exact", "fast")
+NUMERICS = ("exact", "fast", "algebraic")
 
 
 def multiply(
@@ -45,8 +46,9 @@ def multiply(
             else uint32.
         selectors: each selector by name, one value or one a warp.
         arch: the target whose arithmetic is meant, such as `sm_90a`.
-        numerics: `exact`, the bits of `arch`; or `fast`, float sums in any order and precision
-            of float32. Integers, single bits and f64 are exact in both.
+        numerics: `exact`, the bits of `arch`; `fast`, float sums in any order and precision
+            of float32; `algebraic`, floats as integers modulo 2^w, w their width (`isa.algebra`).
+            Integers and single bits are exact in all, f64 in the first two.
 
     Returns:
         D, (warps, registers, 32).
@@ -68,8 +70,10 @@ def multiply_fragments(
 ) -> Fragment:
     """`multiply` for operands that other products share: they are decoded once."""
     if numerics not in NUMERICS:
-        raise TilecError(f"numerics '{numerics}' is neither exact nor fast")
+        raise TilecError(f"numerics is '{numerics}'; legal: {', '.join(NUMERICS)}")
     type_ = form.operand("a").type
+    if type_.is_float and numerics == "algebraic":
+        return _algebraic(form, fragments, selectors)
     if type_.is_float and type_.name != "f64":
         if numerics == "fast":
             return _result(form, fast(_inputs(form, fragments, selectors)))
@@ -96,6 +100,21 @@ def _inputs(form: Product, fragments: Fragments, selectors: Selected) -> Inputs:
         scale_a, scale_b = (_picked(form, n, fragments, selectors) for n in ("sfa", "sfb"))
         inputs = replace(inputs, scale_a=scale_a, scale_b=scale_b)
     return inputs
+
+
+def _algebraic(form: Product, fragments: Fragments, selectors: Selected) -> Fragment:
+    """The product of floats that are integers."""
+    matrices = []
+    for name in "abc":
+        found = to_matrix(form, name, decode_numbers(form.operand(name), fragments[name].registers))
+        matrices.append(found.reshape(-1, *found.shape[-2:]))
+    a, b, c = matrices
+    if form.sparsity:
+        a = expand(form.shape.k, a, _columns(form, fragments, selectors))
+    d = multiply_numbers(form, a, b, c)
+    warps = len(d) // form.products
+    held = from_matrix(form, "d", d.reshape(warps, -1))
+    return Fragment(encode_numbers(form.operand("d"), held))
 
 
 def _exact(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from tilec.isa import Product
 
+from .algebraic import decode_numbers, encode_numbers, multiply_numbers
 from .arithmetic import arithmetic
 from .elements import decode, encode
 from .floats import Inputs, Matrices, absent_of, addend_of, exact, fast, sides_of
@@ -34,9 +35,11 @@ class Operands:
     selector: int = 0
 
 
-def matrix_of(form: Product, name: str, registers: Matrices) -> Matrices:
+def matrix_of(form: Product, name: str, registers: Matrices, numerics: str = "exact") -> Matrices:
     """An operand in registers, (warpgroups, registers, 128), as matrices of values."""
-    return to_matrix(form, name, decode(form.operand(name), registers))
+    operand = form.operand(name)
+    algebraic = numerics == "algebraic" and operand.type.is_float
+    return to_matrix(form, name, (decode_numbers if algebraic else decode)(operand, registers))
 
 
 def multiply_warpgroups(form: Product, operands: Operands, *, arch: str, numerics: str) -> Matrices:
@@ -46,7 +49,7 @@ def multiply_warpgroups(form: Product, operands: Operands, *, arch: str, numeric
         form: a form of `wgmma`.
         operands: what it multiplies, with the signs that the instruction gives them.
         arch: the target whose arithmetic is meant.
-        numerics: `exact` or `fast`, as for `product.multiply`.
+        numerics: `exact`, `fast` or `algebraic`, as for `product.multiply`.
 
     Returns:
         Registers of D, (warpgroups, registers, 128).
@@ -57,10 +60,13 @@ def multiply_warpgroups(form: Product, operands: Operands, *, arch: str, numeric
         codes = decode(form.operand("e"), operands.metadata)
         picked = pick(form, "e", codes, {"selector": operands.selector})
         columns = logical_columns(form, picked.astype(np.intp))
-        if form.operand("a").type.is_float and not np.isfinite(b).all():
+        if b.dtype.kind == "f" and not np.isfinite(b).all():
             present = expand(form.shape.k, np.ones(columns.shape, dtype=bool), columns)
         a = expand(form.shape.k, a, columns)
-    c = _addend(form, operands, len(a))
+    c = _addend(form, operands, len(a), numerics)
+    if numerics == "algebraic" and form.operand("a").type.is_float:
+        held = from_matrix(form, "d", multiply_numbers(form, a, b, c))
+        return encode_numbers(form.operand("d"), held)
     if not form.operand("a").type.is_float:
         d = integers(form, a, b, c)
     elif numerics == "fast":
@@ -73,8 +79,9 @@ def multiply_warpgroups(form: Product, operands: Operands, *, arch: str, numeric
     return encode(form.operand("d"), from_matrix(form, "d", d))
 
 
-def _addend(form: Product, operands: Operands, count: int) -> Matrices:
+def _addend(form: Product, operands: Operands, count: int, numerics: str) -> Matrices:
     if operands.c is not None:
-        return matrix_of(form, "c", operands.c)
+        return matrix_of(form, "c", operands.c, numerics)
     shape = (count, form.shape.m, form.shape.n)
-    return np.zeros(shape, np.float32 if form.operand("a").type.is_float else np.int32)
+    floats = form.operand("a").type.is_float and numerics != "algebraic"
+    return np.zeros(shape, np.float32 if floats else np.int32)

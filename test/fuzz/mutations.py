@@ -136,8 +136,10 @@ def _end(text: str, rng: random.Random, words: Sequence[str], other: str) -> str
 
 
 def _much(text: str, rng: random.Random, words: Sequence[str], other: str) -> str:
-    """Where a token was, one of those that readers have died of: a name in place of a name."""
+    """One of those that readers have died of: where a token was, a name for a name, or in front."""
     found, much = tokens(text), rng.choice(_MUCH)
+    if rng.random() < 0.3:
+        return f"{much}\n{text}"
     places = [at for at, one in enumerate(found) if _kind(one) == much[0]]
     if not places or much[0] not in "%@":
         places = [at for at, one in enumerate(found) if not one.isspace()]
@@ -149,9 +151,11 @@ def _much(text: str, rng: random.Random, words: Sequence[str], other: str) -> st
 _MUCH = (
     "%v#2147483648", "%0#4294967296", "%0#99999999999999999999", "%v#2147483648", "[" * 2000,
     "(" * 2000, "{" * 2000, "<" * 2000, "[" * 300 + "]" * 300, "<" * 300 + ">" * 300, "-" * 2000,
-    "- " * 2000, "9" * 100_000, "0x" + "f" * 100_000, "1." + "0" * 100_000, "1x" * 5000 + "f32",
+    "- " * 2000, "9" * 100_000,
+    "9" * 1_000_000, "0x" + "f" * 100_000, "1." + "0" * 100_000, "1x" * 5000 + "f32",
     "!" * 2000, "tuple<" * 600 + "i1" + ">" * 600, "#a" * 500, '"' + "\\" * 999, "/*",
     "::" * 500, "array<i64: " + "1, " * 2000 + "1>", "@" * 300, "\0" * 10,
+    f"#m = affine_map<(d0) -> ({('-' * 200 + chr(0)) * 300}d0)>", "#a\0=\0[#a, #a]\n" * 40,
     "// -----// IR Dump //----- //\n" * 40,
 )  # fmt: skip
 _CHANGES = (

@@ -12,7 +12,8 @@ from tilec.backend.external_tools import AssemblerError
 from tilec.frontend.inputs import TextInput
 from tilec.frontend.loading import load
 from tilec.ir.mlir import ir
-from tilec.passes.instrumentation import Instrumentation, Title
+from tilec.passes.instrumentation import Instrumentation
+from tilec.passes.steps import Title
 from tilec.report.diagnostics import SOURCE, Source, places
 from tilec.report.printing import to_text
 

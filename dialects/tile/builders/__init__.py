@@ -65,6 +65,22 @@ from .registers import (
     select,
 )
 from .registers import slice as slice  # noqa: A004 (the op's name)
+from .tcgen05 import (
+    alloc_tensor,
+    tcgen05_alloc,
+    tcgen05_commit,
+    tcgen05_cp,
+    tcgen05_dealloc,
+    tcgen05_fence,
+    tcgen05_ld,
+    tcgen05_mma,
+    tcgen05_mma_scaled,
+    tcgen05_relinquish,
+    tcgen05_st,
+    tcgen05_wait_ld,
+    tcgen05_wait_st,
+    tensor_buffer,
+)
 from .types import frag_type, operand_fragment, operand_tensor, shared_type, tensor_type
 from .views import broadcast, expand, iota, reduce, reshape, take, transpose
 from .wgmma import (
@@ -87,6 +103,7 @@ __all__ = [
     "BuildError",
     "accumulator",
     "alloc_shared",
+    "alloc_tensor",
     "async_commit",
     "async_copy",
     "async_wait",
@@ -136,6 +153,19 @@ __all__ = [
     "stmatrix",
     "store",
     "take",
+    "tcgen05_alloc",
+    "tcgen05_commit",
+    "tcgen05_cp",
+    "tcgen05_dealloc",
+    "tcgen05_fence",
+    "tcgen05_ld",
+    "tcgen05_mma",
+    "tcgen05_mma_scaled",
+    "tcgen05_relinquish",
+    "tcgen05_st",
+    "tcgen05_wait_ld",
+    "tcgen05_wait_st",
+    "tensor_buffer",
     "tensor_type",
     "tma_load",
     "tma_prefetch",

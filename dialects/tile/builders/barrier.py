@@ -32,7 +32,12 @@ def barrier_init(barriers: Value, index: Index, count: int) -> None:
 
 @located
 def barrier_arrive(
-    barriers: Value, index: Index, of: Index | None = None, *, elected: bool = False
+    barriers: Value,
+    index: Index,
+    of: Index | None = None,
+    *,
+    elected: bool = False,
+    ctas: int | None = None,
 ) -> None:
     """`tile.barrier_arrive`: one of them, in the own CTA or the cluster's of a rank.
 
@@ -41,8 +46,11 @@ def barrier_arrive(
         index: which of them.
         of: the rank of the CTA, if it is not the own one.
         elected: whether whole warps come, of which one thread arrives.
+        ctas: those of the cluster, if whole warps come and one thread of each arrives in each CTA.
     """
-    attributes = {"elected": ir.UnitAttr.get()} if elected else {}
+    attributes: dict[str, ir.Attribute] = {"elected": ir.UnitAttr.get()} if elected else {}
+    if ctas is not None:
+        attributes["ctas"] = i64(ctas)
     operands = [barriers, *indices_of([index] if of is None else [index, of])]
     emit(BarrierArriveOp, operands, attributes=attributes)
 

@@ -31,8 +31,8 @@ from .types import TypeLike, shared_type
 
 
 @located
-def alloc_shared(shape: Sequence[int], element: TypeLike, swizzle: str = "none") -> Value:
-    """`tile.alloc_shared`: a buffer of `shared_type(shape, element, swizzle)`."""
+def alloc_shared(shape: Sequence[int], element: TypeLike, swizzle: str | None = "none") -> Value:
+    """`tile.alloc_shared`: a buffer of `shared_type(shape, element, swizzle)`, or an array."""
     return emit(AllocSharedOp, [], shared_type(shape, element, swizzle))
 
 

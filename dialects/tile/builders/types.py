@@ -67,15 +67,22 @@ def operand_tensor(
 
 
 @located
-def shared_type(shape: Sequence[int], element: TypeLike, swizzle: str = "none") -> ir.MemRefType:
+def shared_type(
+    shape: Sequence[int], element: TypeLike, swizzle: str | None = "none"
+) -> ir.MemRefType:
     """A memref in shared memory: matrices in its last two dimensions, those before count them.
 
     Args:
         shape: extents; the last is a power of two.
         element: element type.
-        swizzle: `none`, `32B`, `64B`, `128B` or `swizzle<B,M,S>`, of each matrix.
+        swizzle: `none`, `32B`, `64B`, `128B` or `swizzle<B,M,S>`, of each matrix; None of an array
+            of any extents, in upstream's space.
     """
-    space = SharedAttr.get(ir.StringAttr.get(swizzle))
+    space: ir.Attribute = (
+        ir.Attribute.parse("#gpu.address_space<workgroup>")
+        if swizzle is None
+        else SharedAttr.get(ir.StringAttr.get(swizzle))
+    )
     return ir.MemRefType.get(list(shape), parsed_type(element), memory_space=space)
 
 

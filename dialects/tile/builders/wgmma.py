@@ -81,7 +81,7 @@ def wgmma(
         imm_trans_a: 1 if M is contiguous in memory.
         imm_trans_b: 1 if N is.
     """
-    operands = [a, b, c, _bit(scale_d)]
+    operands = [a, b, c, condition(scale_d, "scale_d")]
     given = {
         "imm_scale_a": imm_scale_a - 1,
         "imm_scale_b": imm_scale_b - 1,
@@ -111,7 +111,7 @@ def wgmma_sp(
     scale_d: Value | bool = True,
 ) -> Value:
     """`tile.wgmma_sp`: `wgmma` with a sparse A as stored, and its metadata `e`."""
-    operands = [a, b, c, _bit(scale_d), e, *indices_of(indices)]
+    operands = [a, b, c, condition(scale_d, "scale_d"), e, *indices_of(indices)]
     attributes = {"form": form_name(form), "selector": i64(selector)}
     return emit(WgmmaSpOp, operands, c.type, attributes)
 
@@ -229,12 +229,12 @@ def _product(
     return attributes
 
 
-def _bit(value: Value | bool) -> Value:
-    """An i1."""
+def condition(value: Value | bool, name: str) -> Value:
+    """An i1, of a value or a bool."""
     if isinstance(value, ir.Value):
         return value
     if not isinstance(value, bool):
-        raise TilecError(f"scale_d is a value of type i1 or a bool, not {value!r}")
+        raise TilecError(f"{name} is a value of type i1 or a bool, not {value!r}")
     type_: Type = ir.IntegerType.get_signless(1)
     return constant(int(value), type_)
 

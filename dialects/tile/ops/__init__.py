@@ -26,6 +26,23 @@ from .movmatrix import MovmatrixOp
 from .reduce import REDUCTIONS, ReduceOp
 from .select import SelectOp
 from .take import TakeOp
+from .tcgen05 import Tcgen05MmaOp, Tcgen05MmaScaledOp
+from .tcgen05_moves import (
+    Tcgen05CommitOp,
+    Tcgen05CpOp,
+    Tcgen05FenceOp,
+    Tcgen05LdOp,
+    Tcgen05StOp,
+    Tcgen05WaitLdOp,
+    Tcgen05WaitStOp,
+)
+from .tensor_memory import (
+    AllocTensorOp,
+    Tcgen05AllocOp,
+    Tcgen05DeallocOp,
+    Tcgen05RelinquishOp,
+    TensorBufferOp,
+)
 from .tma import TmaLoadOp, TmaPrefetchOp, TmaReduceOp, TmaStoreOp
 from .views import BroadcastOp, ExpandOp, ReshapeOp, TransposeOp
 from .warpgroup_dot import (
@@ -53,6 +70,7 @@ __all__ = [
     "REDUCTIONS",
     "AccumulatorOp",
     "AllocSharedOp",
+    "AllocTensorOp",
     "AsyncCommitOp",
     "AsyncCopyOp",
     "AsyncWaitOp",
@@ -95,6 +113,19 @@ __all__ = [
     "StmatrixOp",
     "StoreOp",
     "TakeOp",
+    "Tcgen05AllocOp",
+    "Tcgen05CommitOp",
+    "Tcgen05CpOp",
+    "Tcgen05DeallocOp",
+    "Tcgen05FenceOp",
+    "Tcgen05LdOp",
+    "Tcgen05MmaOp",
+    "Tcgen05MmaScaledOp",
+    "Tcgen05RelinquishOp",
+    "Tcgen05StOp",
+    "Tcgen05WaitLdOp",
+    "Tcgen05WaitStOp",
+    "TensorBufferOp",
     "TmaLoadOp",
     "TmaPrefetchOp",
     "TmaReduceOp",

@@ -5,11 +5,12 @@ from types import MappingProxyType
 from typing import Any
 
 from tilec.dialects.semantics import LayoutRule, Scope, Semantics
+from tilec.dialects.semantics.effects import is_shared_array
 from tilec.dialects.semantics.effects import updates as updates_memory
 from tilec.ir.aliases import Type
 from tilec.ir.mlir import ext, ir
 from tilec.isa import Target, TilecError, UnknownNameError
-from tilec.isa.reductions import Reduction, reductions
+from tilec.isa.reductions import GLOBAL, SHARED, Reduction, reductions
 
 from ..dialect import SharedAttr
 from .base import any_tile_of, memory, scope_of_fragment
@@ -54,18 +55,26 @@ def form_of_function(
     return op, types[str(element)]
 
 
-def updates(fn: str, element: Type, target: Target | None = None) -> tuple[Reduction, ...]:
+def state_space(memref: ir.Value) -> str:
+    """PTX's name of the state space in which an atomic op updates a memref."""
+    return SHARED if is_shared_array(memref.type) else GLOBAL
+
+
+def updates(
+    fn: str, element: Type, target: Target | None = None, space: str = GLOBAL
+) -> tuple[Reduction, ...]:
     """The instructions that apply the upstream op `fn` to elements in memory.
 
     Args:
         fn: the op's name.
         element: MLIR element type.
         target: whose instructions; of any target if None.
+        space: where the elements lie, as of `state_space`.
 
     Raises:
         TilecError: if there is none, naming what is.
     """
-    found = reductions(*form_of_function(fn, element))
+    found = reductions(*form_of_function(fn, element), space)
     if target is None:
         return found
     legal = tuple(one for one in found if one.min_ptx(target) is not None)
@@ -80,7 +89,7 @@ class AtomicOp(MemoryOp, name="atomic"):
 
     Elements are updated independently and unordered (PTX ISA, `red`, relaxed, scope GPU): sums of
     floats may differ in their last bits from run to run. The attributes are those of `tile.store`;
-    the memory is global.
+    the memory is global, or an array in shared memory, where the scope is the CTA.
     """
 
     assembly_format = (
@@ -108,7 +117,10 @@ class AtomicOp(MemoryOp, name="atomic"):
         value, target, *indices = self.operands
         tile, type_ = any_tile_of(value, "value"), memory(target, "target")
         if isinstance(type_.memory_space, SharedAttr):
-            raise TilecError(f"updates global memory, not the shared buffer {type_}")
+            raise TilecError(
+                f"updates global memory, or an array in #gpu.address_space<workgroup>, not the "
+                f"shared buffer {type_}"
+            )
         check_access(tile, type_, indices, transposed="transposed" in self.attributes)
         vector_of(self)
         updates(self.fn.value, tile.element)

@@ -10,6 +10,7 @@ from tilec.ir.aliases import Type
 from tilec.ir.mlir import ext, ir
 from tilec.isa import Target, TilecError, UnknownNameError
 from tilec.isa.atomics import ATOMICS, ORDERS, SCOPES, Atomic
+from tilec.isa.reductions import SHARED
 
 from ..tiles import bits_of
 from . import atomic
@@ -29,8 +30,9 @@ class FetchingOp(IndexedOp):
     """What the ops have in common that give what memory held.
 
     `order` says how the operation is ordered with others of its thread (relaxed where absent,
-    acquire, release, acq_rel), `scope` among which threads (gpu where absent, cta, sys); PTX ISA,
-    "Memory Consistency Model". The result is zero for elements that are not moved.
+    acquire, release, acq_rel), `scope` among which threads (cta, gpu, sys; where absent gpu, or cta
+    of an array in shared memory); PTX ISA, "Memory Consistency Model". The result is
+    zero for elements that are not moved.
 
     Where several warps hold copies of the tile, one updates memory. With `first_warps` the
     others get zeros, which `tile-assign-layouts` has combined with what that one gets.
@@ -48,7 +50,12 @@ class FetchingOp(IndexedOp):
     @property
     def scope(self) -> str:
         """Among which threads."""
-        return self._word("scope", "gpu")
+        return self._word("scope", "cta" if self.space == SHARED else "gpu")
+
+    @property
+    def space(self) -> str:
+        """PTX's name of the state space that it updates."""
+        return atomic.state_space(self.memref)
 
     @property
     def values(self) -> tuple[ir.Value, ...]:

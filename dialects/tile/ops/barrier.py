@@ -6,10 +6,10 @@ from typing import Any
 from tilec.dialects.semantics import Access, Resource, Scope, Semantics, Touch, Variation
 from tilec.dialects.semantics.declaration import PURE
 from tilec.dialects.semantics.effects import MEETS
-from tilec.ir.aliases import Value
+from tilec.ir.aliases import Op, Value
 from tilec.ir.mlir import ext, ir
 from tilec.isa import TilecError
-from tilec.isa.limits import MOST_COUNTED
+from tilec.isa.limits import LARGEST_CLUSTER, MOST_COUNTED
 
 from ..shared import is_barriers
 from .base import TileOp, check_indices, integer, memory
@@ -64,23 +64,30 @@ class BarrierInitOp(_BarrierOp, name="barrier_init"):
             raise TilecError(f"count must be 1 to {MOST_COUNTED}, not {integer(self, 'count')}")
 
 
+def _is_of_warps(op: Op) -> bool:
+    """Whether whole warps come to an arrival."""
+    return "elected" in op.attributes or "ctas" in op.attributes
+
+
 class BarrierArriveOp(_BarrierOp, name="barrier_arrive"):
     """Arrive at an mbarrier, one of the arrivals that end its phase (`mbarrier.arrive`).
 
     With `of`, at the mbarrier at the same place in the CTA of that rank in the cluster; a wait
     there that must see what was done before needs `cluster`. With `elected`, whole warps come to
-    it, and one thread of each arrives, under a predicate.
+    it, and one thread of each arrives, under a predicate. With `ctas`, whole warps come to it, and
+    of each as many lanes arrive as there are CTAs of the cluster, each at the mbarrier in the CTA
+    of which it is the rank: that the warp is done with what it has read, for who writes there next.
+    What it has written is released to its own CTA alone.
     """
 
     assembly_format = (
-        "$barriers `[` $index `]` (`of` $rank^)? (`elected` $elected^)? attr-dict "
+        "$barriers `[` $index `]` (`of` $rank^)? (`elected` $elected^)? (`ctas` $ctas^)? attr-dict "
         "`:` type($barriers)"
     )
     UNITS = frozenset({"elected"})
+    OPTIONAL = frozenset({"ctas"})
     inferred_types = {"index": "index", "rank": "index"}
-    SEMANTICS = _SIGNALS.but(
-        scope=lambda op: Scope.WARP if "elected" in op.attributes else Scope.LANE
-    )
+    SEMANTICS = _SIGNALS.but(scope=lambda op: Scope.WARP if _is_of_warps(op) else Scope.LANE)
 
     barriers: ext.Operand[Any]
     index: ext.Operand[Any]
@@ -89,6 +96,8 @@ class BarrierArriveOp(_BarrierOp, name="barrier_arrive"):
     @property
     def mnemonic(self) -> str:
         """`mbarrier.arrive`, in the own CTA with the order that it has when none is written."""
+        if "ctas" in self.attributes:  # a release to the cluster would wait for all of memory
+            return "mbarrier.arrive.release.cta.shared::cluster.b64"
         where = "cluster.shared::cluster" if self.rank else "cta.shared::cta"
         return f"mbarrier.arrive.release.{where}.b64"
 
@@ -98,6 +107,12 @@ class BarrierArriveOp(_BarrierOp, name="barrier_arrive"):
         if len(self.rank) > 1:
             raise TilecError(f"arrives at the mbarrier of one CTA, not of {len(self.rank)}")
         check_indices(self.rank, len(self.rank), "the rank of a CTA")
+        if "ctas" not in self.attributes:
+            return
+        if self.rank or "elected" in self.attributes:
+            raise TilecError("arrives in all CTAs of the cluster: no rank, and no thread elected")
+        if not 1 <= integer(self, "ctas") <= LARGEST_CLUSTER:
+            raise TilecError(f"ctas must be 1 to {LARGEST_CLUSTER}, not {integer(self, 'ctas')}")
 
 
 class BarrierExpectOp(_BarrierOp, name="barrier_expect"):

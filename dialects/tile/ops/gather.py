@@ -99,7 +99,10 @@ def _check_along(op: IndexedOp, rank: int) -> None:
 def _check_memory(tile: PlainTile | TileValue, type_: ir.MemRefType) -> None:
     """Check the memory that the tile comes from or goes to."""
     if isinstance(type_.memory_space, SharedAttr):
-        raise TilecError(f"moves tiles from and to global memory, not the shared buffer {type_}")
+        raise TilecError(
+            "moves tiles from and to global memory, or an array in "
+            f"#gpu.address_space<workgroup>, not the shared buffer {type_}"
+        )
     if len(tile.shape) > type_.rank:
         raise TilecError(f"a tile of rank {len(tile.shape)} needs a memref of that rank or more")
     if bits_of(tile.element) < 8:

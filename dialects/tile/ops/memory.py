@@ -4,7 +4,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tilec.dialects.semantics import LayoutRule, Scope, Semantics, Variation
-from tilec.dialects.semantics.effects import ALLOCATES_SHARED, reads, writes_to
+from tilec.dialects.semantics.effects import (
+    ALLOCATES_SHARED,
+    is_shared_array,
+    reads,
+    writes_to,
+)
 from tilec.ir.aliases import Op, Value
 from tilec.ir.mlir import ext, ir
 from tilec.isa import Family, Target, TilecError
@@ -30,8 +35,11 @@ class AllocSharedOp(TileOp, name="alloc_shared"):
 
     The memref is static, row-major, in the space `#tile.shared<"swizzle">`; its last two dimensions
     are the swizzled matrix, those before count buffers; of rank 1, in `"none"` and of `i64`, it
-    holds mbarriers. `offset` (i64) is its place in the kernel's shared memory, in bytes; either all
-    buffers of a kernel have one, or none, and then they lie one after the other.
+    holds mbarriers. In the space `#gpu.address_space<workgroup>` it is an array of any rank, to
+    which tiles go as to one in global memory, by `tile.load`, `tile.store`, `tile.gather`,
+    `tile.scatter` and the atomic ops, in program order. `offset` (i64) is its place in the
+    kernel's shared memory, in bytes; either all buffers of a kernel have one, or none, and then
+    they lie one after the other.
     """
 
     assembly_format = "(`at` $offset^)? attr-dict `:` type($buffer)"
@@ -46,8 +54,14 @@ class AllocSharedOp(TileOp, name="alloc_shared"):
     def check(self) -> None:
         """Verify the type."""
         type_ = memory(self.results[0], "result")
-        if not isinstance(type_.memory_space, SharedAttr):
-            raise TilecError(f'result must be in the space #tile.shared<"…">, not {type_}')
+        space = type_.memory_space
+        if isinstance(space, ir.IntegerAttr) or not (
+            isinstance(space, SharedAttr) or is_shared_array(type_)
+        ):
+            raise TilecError(
+                'result must be in the space #tile.shared<"…"> or #gpu.address_space<workgroup>, '
+                f"not {type_}"
+            )
         allocated_bytes(type_)
         if "offset" in self.attributes and integer(self, "offset") < 0:
             raise TilecError(f"offset must be 0 or more, not {integer(self, 'offset')}")

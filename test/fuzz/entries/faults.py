@@ -6,13 +6,17 @@ import os
 import random
 import re
 import resource
+import select
 import signal
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
+import assemblers
+import poison
 import seeds
 from case import Case, Reached, WrongError
 
@@ -32,13 +36,23 @@ _COMMANDS = {
 }  # fmt: skip
 _FAULTS = (
     "nothing", "interrupt", "terminate", "kill", "kill worker", "address space", "open files",
-    "file size", "closed stdout", "full stdout", "closed stderr", "ascii", "spoiled cache", "stack",
+    "file size", "closed stdout", "full stdout", "full output", "closed stderr", "ascii", "stack",
+    "spoiled cache", "poisoned cache", "others' cache", "ptxas",
 )  # fmt: skip
 _PATIENCE = 300.0
-_PACKED = (
-    "import os, sys; exec(os.environ.get('TILEC_FUZZ_PLANT', ''), {})\n"
-    "from tilec.tools import entry; getattr(entry, sys.argv.pop(1))()"
-)
+_TOOLS_HAVE = 3.0
+"""Seconds that NVIDIA's tools have here."""
+_PACKED = f"""
+import os, sys
+import tilec.backend.external_tools as tools
+tools.PATIENCE = tools.ANSWERS_WITHIN = {_TOOLS_HAVE}
+exec(os.environ.get('TILEC_FUZZ_PLANT', ''), {{}})
+from tilec.tools import entry
+tool = getattr(entry, sys.argv.pop(1))
+os.write(int(os.environ['TILEC_FUZZ_BEGUN']), b'.')
+os.close(int(os.environ['TILEC_FUZZ_BEGUN']))
+tool()
+"""
 
 
 def prepare() -> None:
@@ -47,15 +61,24 @@ def prepare() -> None:
 
 def make(rng: random.Random) -> Case:
     """A command and what befalls it."""
+    fault = rng.choice(_FAULTS)
+    commands = list(_COMMANDS)
+    if fault == "ptxas":
+        commands = ["cubin"]
+    elif "cache" in fault:
+        commands = ["tilec", "cubin", "stdout"]
     options = {
-        "command": rng.choice(list(_COMMANDS)),
-        "fault": rng.choice(_FAULTS),
-        "after": round(rng.uniform(0.1, 2.5), 3),
+        "command": rng.choice(commands),
+        "fault": fault,
+        "after": round(rng.choice((rng.uniform(0.0, 0.2), rng.uniform(0.0, 2.5))), 3),
         "amount": rng.choice((0, 1, 64, 1024, 4096, 100_000)),
-        "memory": rng.choice((64, 256, 512, 700, 900, 1200, 2000)) << 20,
+        "memory": rng.choice((64, 128, 150, 200, 256, 300, 512, 700, 900, 1200, 2000)) << 20,
         "files": rng.choice((3, 4, 6, 8, 12, 20)),
         "seed": rng.randrange(1 << 30),
         "cached": rng.random() < 0.5,
+        "assembler": rng.choice(list(assemblers.KINDS)),
+        "poison": rng.choice(list(poison.KINDS)),
+        "patience": _PATIENCE,
     }
     return Case("faults", "", options)
 
@@ -79,57 +102,96 @@ def _run(case: Case, folder: Path) -> Reached:
         "TILEC_CACHE": "1" if options["cached"] or "cache" in fault else "0",
         "TILEC_TRACEBACK": "",
     }
+    _prepare(options, folder, environment)
+    code, said, begun = _command(options, work, environment)
+    contents = {path.name: path.read_bytes() for path in work.iterdir()}
+    _judge(options, code, said, sorted(contents), begun=begun)
+    if any(poison.MARK in one for one in contents.values()):
+        raise WrongError("what somebody else has put into the cache is believed")
+    left = sorted(path.name for path in (folder / "tmp").iterdir())
+    if left and fault != "kill":
+        raise WrongError(f"left in the folder for temporary files: {left}")
+    if fault == "ptxas" and assemblers.lives(folder):
+        raise WrongError("a process of ptxas goes on")
+    return Reached.REFUSED if code else Reached.PTX
+
+
+def _prepare(options: dict[str, Any], folder: Path, environment: dict[str, str]) -> None:
+    """Have the surroundings as the fault wants them."""
+    cache, fault = folder / "cache", options["fault"]
     if fault == "ascii":
         environment |= {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
     if fault == "spoiled cache":
         data = random.Random(options["seed"]).randbytes(options["amount"])
-        (folder / "cache" / "compiled-1.sqlite3").write_bytes(data)
-        (folder / "cache" / "compiled-1.sqlite3").chmod(0o600)
-    code, said = _command(options, work, environment)
-    _judge(options, code, said, sorted(path.name for path in work.iterdir()))
-    left = sorted(path.name for path in (folder / "tmp").iterdir())
-    if left and fault != "kill":
-        raise WrongError(f"left in the folder for temporary files: {left}")
-    return Reached.REFUSED if code else Reached.PTX
+        (cache / "compiled-1.sqlite3").write_bytes(data)
+        (cache / "compiled-1.sqlite3").chmod(0o600)
+    if fault in ("poisoned cache", "others' cache"):
+        (folder / "first").mkdir()
+        _command({**options, "fault": "nothing"}, folder / "first", environment)
+        kind = options["poison"] if fault == "poisoned cache" else "another program"
+        poison.put(cache / "compiled-1.sqlite3", kind)
+    if fault == "others' cache":
+        cache.chmod(0o777)
+    if fault == "ptxas":
+        assemblers.make(folder, options["assembler"])
+        environment["PATH"] = f"{folder / 'bin'}{os.pathsep}{environment.get('PATH', '')}"
+
+
+def _words(options: dict[str, Any]) -> tuple[str, ...]:
+    """The command's name and words."""
+    words = _COMMANDS[options["command"]]
+    if options["fault"] == "full output":
+        return tuple(re.sub(r"out\.\w+$", "/dev/full", word) for word in words)
+    return words
 
 
 def _command(
-    options: dict[str, object], work: Path, environment: dict[str, str]
-) -> tuple[int, str]:
-    tool, *words = _COMMANDS[str(options["command"])]
+    options: dict[str, Any], work: Path, environment: dict[str, str]
+) -> tuple[int, str, bool]:
+    """The exit code of a command, what it says, and whether Python had begun with it."""
+    tool, *words = _words(options)
     closed = {"closed stdout": " >&-", "full stdout": " >/dev/full", "closed stderr": " 2>&-"}
-    shell = ["sh", "-c", f'exec "$@"{closed.get(str(options["fault"]), "")}', "sh"]
-    process = subprocess.Popen(
-        [*shell, sys.executable, "-c", _PACKED, tool, *words],
-        cwd=work,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=environment,
-        preexec_fn=lambda: _limit(options),  # noqa: PLW1509 (no threads)
-    )
+    shell = ["sh", "-c", f'exec "$@"{closed.get(options["fault"], "")}', "sh"]
+    patience = options.get("patience", _PATIENCE)
+    begun, begins = os.pipe()
     try:
-        _befall(options, process)
-        _, errors = process.communicate(timeout=_PATIENCE)
+        process = subprocess.Popen(
+            [*shell, sys.executable, "-c", _PACKED, tool, *words],
+            cwd=work,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={**environment, "TILEC_FUZZ_BEGUN": str(begins)},
+            pass_fds=[begins],
+            preexec_fn=lambda: _limit(options),  # noqa: PLW1509 (no threads)
+        )
+        os.close(begins)
+        has_begun = bool(select.select([begun], [], [], patience)[0] and os.read(begun, 1))
+        if has_begun:
+            _befall(options, process)
+        _, errors = process.communicate(timeout=patience)
     except subprocess.TimeoutExpired:
         process.kill()
         process.communicate()
-        raise WrongError(f"no end within {_PATIENCE:g} s") from None
-    return process.returncode, errors.decode(errors="replace")
+        raise WrongError(f"no end within {patience:g} s") from None
+    finally:
+        os.close(begun)
+    return process.returncode, errors.decode(errors="replace"), has_begun
 
 
-def _limit(options: dict[str, object]) -> None:
+def _limit(options: dict[str, Any]) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # which the harness ignores
     kind, amount = {
         "address space": (resource.RLIMIT_AS, options["memory"]),
         "open files": (resource.RLIMIT_NOFILE, options["files"]),
         "file size": (resource.RLIMIT_FSIZE, options["amount"]),
         "stack": (resource.RLIMIT_STACK, 1 << 20),
-    }.get(str(options["fault"]), (None, 0))
+    }.get(options["fault"], (None, 0))
     if kind is not None:
-        resource.setrlimit(kind, (int(str(amount)), int(str(amount))))
+        resource.setrlimit(kind, (amount, amount))
 
 
-def _befall(options: dict[str, object], process: subprocess.Popen[bytes]) -> None:
+def _befall(options: dict[str, Any], process: subprocess.Popen[bytes]) -> None:
     """Send a signal to the process, or to one of its own, after a while."""
     signals = {
         "interrupt": signal.SIGINT,
@@ -137,10 +199,10 @@ def _befall(options: dict[str, object], process: subprocess.Popen[bytes]) -> Non
         "kill": signal.SIGKILL,
         "kill worker": signal.SIGKILL,
     }
-    number = signals.get(str(options["fault"]))
+    number = signals.get(options["fault"])
     if number is None:
         return
-    time.sleep(float(str(options["after"])))
+    time.sleep(options["after"])
     if options["fault"] != "kill worker":
         process.send_signal(number)
         return
@@ -152,39 +214,63 @@ def _befall(options: dict[str, object], process: subprocess.Popen[bytes]) -> Non
         return
 
 
-def _judge(options: dict[str, object], code: int, said: str, left: list[str]) -> None:
+def _judge(options: dict[str, Any], code: int, said: str, left: list[str], *, begun: bool) -> None:
     fault = options["fault"]
-    outputs = [word.rpartition("=")[2] for word in _COMMANDS[str(options["command"])]]
+    outputs = [word.rpartition("=")[2] for word in _COMMANDS[options["command"]]]
     whole = {name for name in outputs if name.startswith(("out.", "r."))}
     if "out.ptx" in whole or "out.cubin" in whole:
         whole.add("out.json")
     if fault == "kill":
-        hidden = [name for name in left if not name.startswith(".")]
-        if hidden and set(hidden) != whole and not set(hidden) <= whole:
+        if not {name for name in left if not name.startswith(".")} <= whole:
             raise WrongError(f"left by a process that was killed: {left}")
         return
     if code == 0 and set(left) != whole:
         raise WrongError(f"success, and there are {left}")
     if code and left:
         raise WrongError(f"left after {fault}: {left}")
-    if fault in _EXPLAINED_BY_PYTHON:
-        return
-    if code < 0:
+    if not begun:
+        return  # what Python itself does not get over
+    _judge_words(options, code, said)
+
+
+def _judge_words(options: dict[str, Any], code: int, said: str) -> None:
+    """See that a command of which Python has begun ends in order."""
+    fault, number = options["fault"], _ENDING.get(options["fault"])
+    if code < 0 and code != -(number or 0):
         raise WrongError(f"ended by signal {-code}: {said[-200:]}")
     if "Traceback" in said or "internal error" in said:
-        if fault in ("interrupt", "terminate") and "site" in said:
-            return  # Python's own start
         raise WrongError(said.strip().splitlines()[-1][:300])
-    legal = {0, 1, 128 + signal.SIGINT, 128 + signal.SIGTERM}
-    if code not in legal:
+    if code > 1 and code != 128 + (number or 0):
         raise WrongError(f"exit code {code}: {said[-200:]}")
-    if code == 1 and fault in _ABOUT_A_FILE and not _NAMED.search(said):
+    if fault in _FILES_NAMED and code == 1:
+        _judge_file(_FILES_NAMED[fault], said)
+    if fault in ("nothing", "kill worker") or "cache" in fault:
+        if code:
+            raise WrongError(f"fails: {said[-300:]}")
+        if said.count("\n") > 1:
+            raise WrongError(f"says more than one warning: {said[-300:]}")
+    if fault == "ptxas":
+        _judge_assembler(options["assembler"], code, said)
+
+
+_ENDING = {"interrupt": signal.SIGINT, "terminate": signal.SIGTERM}
+_FILES_NAMED = {
+    "full stdout": "<stdout>",
+    "full output": "/dev/full",
+    "file size": r"(?:out|r)\.\w+|<stdout>",
+}
+
+
+def _judge_file(name: str, said: str) -> None:
+    """See that what is said of a file that takes no more is one line, and names it."""
+    line = rf"error: (?:{name}): (?:No space left on device|File too large)\n"
+    if not re.fullmatch(line, said):
         raise WrongError(f"names no file: {said[-200:]}")
-    if fault in ("nothing", "kill worker", "spoiled cache") and code:
-        raise WrongError(f"fails: {said[-300:]}")
 
 
-_ABOUT_A_FILE = ("full stdout", "file size")
-_NAMED = re.compile(r"^error: \S+: (?:No space left on device|File too large)$", re.MULTILINE)
-_EXPLAINED_BY_PYTHON = ("address space", "open files", "stack")
-"""Faults so early that Python itself may not start; what is left still counts."""
+def _judge_assembler(kind: str, code: int, said: str) -> None:
+    """See that a ptxas that does not do its work is named, and one that is none passed over."""
+    if code != assemblers.KINDS[kind].code:
+        raise WrongError(f"exit code {code} of a ptxas that {kind}: {said[-200:]}")
+    if code and not re.match(r"error: .*ptxas", said):
+        raise WrongError(f"names no ptxas: {said[-200:]}")

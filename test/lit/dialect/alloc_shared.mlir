@@ -24,3 +24,13 @@ func.func @strides() {
   %0 = tile.alloc_shared : memref<8x16xf16, strided<[16, 1]>, #tile.shared<"128B">>
   return
 }
+
+// Arrays, of any rank and extents.
+// CHECK-LABEL: func.func @arrays
+func.func @arrays() {
+  // CHECK: tile.alloc_shared : memref<100xi32, #gpu.address_space<workgroup>>
+  %0 = tile.alloc_shared : memref<100xi32, #gpu.address_space<workgroup>>
+  // CHECK: tile.alloc_shared at 1024 : memref<3x5x7xf64, #gpu.address_space<workgroup>>
+  %1 = tile.alloc_shared at 1024 : memref<3x5x7xf64, #gpu.address_space<workgroup>>
+  return
+}

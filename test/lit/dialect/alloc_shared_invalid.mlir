@@ -17,7 +17,7 @@ func.func @unranked() {
 // -----
 
 func.func @space() {
-  // expected-error @below {{result must be in the space #tile.shared<"…">, not memref<8x8xf16, 3>}}
+  // expected-error @below {{result must be in the space #tile.shared<"…"> or #gpu.address_space<workgroup>, not memref<8x8xf16, 3>}}
   %0 = tile.alloc_shared : memref<8x8xf16, 3>
   return
 }
@@ -140,5 +140,37 @@ func.func @results() {
 func.func @offset() {
   // expected-error @below {{'tile.alloc_shared' op offset must be 0 or more, not -1024}}
   %0 = tile.alloc_shared at -1024 : memref<8x16xf16, #tile.shared<"none">>
+  return
+}
+
+// -----
+
+func.func @dynamic_array() {
+  // expected-error @below {{an array in shared memory has known extents of 1 or more, not memref<8x?xf16}}
+  %0 = tile.alloc_shared : memref<8x?xf16, #gpu.address_space<workgroup>>
+  return
+}
+
+// -----
+
+func.func @strided_array() {
+  // expected-error @below {{an array in shared memory is row-major, not memref<8x16xf16, strided<[1, 8]>}}
+  %0 = tile.alloc_shared : memref<8x16xf16, strided<[1, 8]>, #gpu.address_space<workgroup>>
+  return
+}
+
+// -----
+
+func.func @bits_of_an_array() {
+  // expected-error @below {{elements of type i4 are smaller than a byte, so they have no address}}
+  %0 = tile.alloc_shared : memref<16xi4, #gpu.address_space<workgroup>>
+  return
+}
+
+// -----
+
+func.func @other_space() {
+  // expected-error @below {{or #gpu.address_space<workgroup>, not memref<16xf16, #gpu.address_space<private>>}}
+  %0 = tile.alloc_shared : memref<16xf16, #gpu.address_space<private>>
   return
 }

@@ -17,7 +17,7 @@ func.func @element(%t: tensor<8x8xi8>, %g: memref<8x8xi8>, %z: index) {
 // -----
 
 func.func @space(%t: tensor<8x8xf32>, %g: memref<8x8xf32, #tile.shared<"none">>, %z: index) {
-  // expected-error @below {{'tile.atomic' op updates global memory, not the shared buffer memref<8x8xf32,}}
+  // expected-error @below {{'tile.atomic' op updates global memory, or an array in #gpu.address_space<workgroup>, not the shared buffer memref<8x8xf32,}}
   tile.atomic arith.addf %t, %g[%z, %z] : tensor<8x8xf32>, memref<8x8xf32, #tile.shared<"none">>
   return
 }

@@ -33,3 +33,21 @@ func.func @rank(%b: !Bars, %i: index, %rank: i32) {
   "tile.barrier_arrive"(%b, %i, %rank) : (!Bars, index, i32) -> ()
   return
 }
+
+// -----
+
+!Bars = memref<3xi64, #tile.shared<"none">>
+func.func @both(%b: !Bars, %i: index) {
+  // expected-error @below {{arrives in all CTAs of the cluster: no rank, and no thread elected}}
+  tile.barrier_arrive %b[%i] elected ctas 2 : !Bars
+  return
+}
+
+// -----
+
+!Bars = memref<3xi64, #tile.shared<"none">>
+func.func @too_many(%b: !Bars, %i: index) {
+  // expected-error @below {{ctas must be 1 to 16, not 17}}
+  tile.barrier_arrive %b[%i] ctas 17 : !Bars
+  return
+}

@@ -86,7 +86,7 @@ func.func @levels(%m: memref<?x?xf16>, %p: tensor<8x32xi1>, %z: index) {
 // -----
 
 func.func @space(%m: memref<8x32xf16, #tile.shared<"none">>, %p: tensor<8x32xi1>, %z: index) {
-  // expected-error @below {{'tile.gather' op moves tiles from and to global memory, not the shared buffer memref<8x32xf16,}}
+  // expected-error @below {{'tile.gather' op moves tiles from and to global memory, or an array in #gpu.address_space<workgroup>, not the shared buffer memref<8x32xf16,}}
   %0 = tile.gather %m[%z, %z] where %p : memref<8x32xf16, #tile.shared<"none">> where tensor<8x32xi1> -> tensor<8x32xf16>
   return
 }

@@ -58,3 +58,42 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     gpu.return
   }
 }
+
+// -----
+
+// An array in shared memory: the scope is the CTA; pairs of half a word, but no vectors.
+!H = !tile.frag<tensor<8x16xf16>, #tile.layout<"register [0,1] [0,2]; lane [0,4] [0,8] [1,0] [2,0] [4,0] -> row 8, col 16">>
+!S = memref<8x16xf16, #gpu.address_space<workgroup>>
+gpu.module @m [#nvvm.target<chip = "sm_90">] {
+  // CHECK-LABEL: gpu.func @shared_array(
+  gpu.func @shared_array(%x: f16) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %z = arith.constant 0 : index
+    %t = tile.fill %x : f16 -> !H
+    // CHECK: llvm.mlir.addressof @shared_array_shared : !llvm.ptr<3>
+    %s = tile.alloc_shared : !S
+    // CHECK: llvm.inline_asm has_side_effects "red.relaxed.cta.shared.add.noftz.f16x2 [$0], $1;", "l,r,~{memory}" %{{.*}} : (!llvm.ptr<3>, vector<2xf16>) -> ()
+    // CHECK: llvm.inline_asm has_side_effects "red.relaxed.cta.shared.add.noftz.f16x2 [$0+4], $1;", "l,r,~{memory}"
+    tile.atomic arith.addf %t, %s[%z, %z] {vector = 4 : i64} : !H, !S
+    // CHECK: "atom.relaxed.cta.shared.add.noftz.f16 $0, [$1], $2;"
+    %o = tile.atomic_rmw arith.addf %t, %s[%z, %z] : !H, !S
+    // CHECK: "atom.acquire.gpu.shared.add.noftz.f16 $0, [$1], $2;"
+    %p = tile.atomic_rmw arith.addf %t, %s[%z, %z] {order = "acquire", scope = "gpu"} : !H, !S
+    gpu.return
+  }
+}
+
+// -----
+
+// Memory that the kernel declares, as upstream has it.
+!C = !tile.frag<tensor<2x16xi32>, #tile.layout<"register; lane [0,1] [0,2] [0,4] [0,8] [1,0] -> row 2, col 16">>
+!W = memref<2x16xi32, #gpu.address_space<workgroup>>
+gpu.module @m [#nvvm.target<chip = "sm_80">] {
+  // CHECK-LABEL: gpu.func @declared(
+  gpu.func @declared(%x: i32) workgroup(%w: !W) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %z = arith.constant 0 : index
+    %t = tile.fill %x : i32 -> !C
+    // CHECK: "red.relaxed.cta.shared.max.s32 [$0], $1;", "l,r,~{memory}" %{{.*}} : (!llvm.ptr<3>, i32) -> ()
+    tile.atomic arith.maxsi %t, %w[%z, %z] : !C, !W
+    gpu.return
+  }
+}

@@ -116,4 +116,22 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     %u = math.exp2 %t : tensor<16x8xf32, #tile.layout<"m16n8k16 c f32">>
     gpu.return
   }
+
+  // Of f64 no function is an instruction, an approximate one neither.
+  // CHECK-LABEL: gpu.func @doubles(
+  // CHECK-SAME: %[[X:[A-Za-z0-9_]+]]: f64, %[[V:[A-Za-z0-9_]+]]: vector<2xf64>
+  // CHECK-NOT: math.
+  // CHECK: llvm.call @llvm.fma.f64(
+  // CHECK: arith.divf %{{.*}} : f64
+  // CHECK: arith.muli %{{.*}} : i128
+  // CHECK-NOT: math.
+  // CHECK: gpu.return
+  gpu.func @doubles(%x: f64, %v: vector<2xf64>) kernel {
+    %a = math.exp %x : f64
+    %b = math.log %v : vector<2xf64>
+    %c = math.sin %a fastmath<afn> : f64
+    %d = math.powf %v, %b : vector<2xf64>
+    %e = math.exp2 %c fastmath<afn> : f64
+    gpu.return
+  }
 }

@@ -8,6 +8,7 @@
 !V = tensor<32xf32, #V>
 !G = memref<?x?xf32, strided<[?, 1]>>
 !S = memref<32x16xf32, #tile.shared<"none">>
+!A = memref<32x16xf32, #gpu.address_space<workgroup>>
 
 gpu.module @m {
   // What other threads have stored is loaded after a barrier; one is enough for all that stands
@@ -483,6 +484,53 @@ gpu.module @m {
     %c0 = arith.constant 0 : index
     %a = tile.load %g[%c0, %c0] masked : !G -> !T
     tile.store %a, %h[%c0, %c0] masked : !T, !G
+    gpu.return
+  }
+
+  // Arrays in shared memory are ordered as well: one barrier between what fills them and who
+  // updates them, none between different ones, nor between updates by one function.
+  // CHECK-LABEL: gpu.func @shared_arrays(
+  // CHECK-SAME: tile.written = array<i64: 1>
+  // CHECK: tile.store
+  // CHECK-NEXT: tile.store
+  // CHECK-NEXT: tile.load %{{.*}}masked
+  // CHECK-NEXT: gpu.barrier
+  // CHECK-NEXT: tile.atomic arith.addf
+  // CHECK-NEXT: tile.atomic arith.addf
+  // CHECK-NEXT: tile.atomic arith.addf
+  // CHECK-NEXT: gpu.barrier
+  // CHECK-NEXT: tile.load
+  // CHECK-NEXT: tile.store
+  // CHECK-NOT: gpu.barrier
+  // CHECK: gpu.return
+  gpu.func @shared_arrays(%x: !T, %g: !G {llvm.noalias}) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %a = tile.alloc_shared : !A
+    %b = tile.alloc_shared : !A
+    tile.store %x, %a[%c0, %c0] : !T, !A
+    tile.store %x, %b[%c0, %c0] : !T, !A
+    %y = tile.load %g[%c0, %c0] masked : !G -> !U
+    tile.atomic arith.addf %y, %a[%c0, %c0] : !U, !A
+    tile.atomic arith.addf %y, %b[%c0, %c0] : !U, !A
+    tile.atomic arith.addf %x, %a[%c0, %c0] : !T, !A
+    %s = tile.load %a[%c0, %c0] : !A -> !U
+    tile.store %s, %g[%c0, %c0] masked : !U, !G
+    gpu.return
+  }
+
+  // So is memory that a kernel declares.
+  // CHECK-LABEL: gpu.func @declared(
+  // CHECK: tile.store
+  // CHECK-NEXT: gpu.barrier
+  // CHECK-NEXT: tile.load
+  // CHECK-NEXT: tile.store
+  // CHECK-NOT: gpu.barrier
+  // CHECK: gpu.return
+  gpu.func @declared(%x: !T, %g: !G) workgroup(%a: !A, %b: !A) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    tile.store %x, %a[%c0, %c0] : !T, !A
+    %s = tile.load %a[%c0, %c0] : !A -> !U
+    tile.store %s, %b[%c0, %c0] : !U, !A
     gpu.return
   }
 }

@@ -67,7 +67,7 @@ def entries() -> list[tuple[str, str]]:
 
 @pytest.fixture(autouse=True)
 def may_warn_again() -> None:
-    cache_entries._warn.cache_clear()
+    cache_entries._warned.clear()
 
 
 @pytest.mark.parametrize("name", ["gemm.mlir", "gemm_strides.mlir"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sqlite3
 import subprocess
 import warnings
@@ -18,6 +19,7 @@ import tilec
 from tilec.cache import CacheWarning, entries, store
 from tilec.cache.compilations import CachedCompilation
 from tilec.cache.database import CacheError, Store
+from tilec.tools import tilec as tile_compiler
 
 root = pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
 SOMEBODY = 12345
@@ -25,7 +27,7 @@ SOMEBODY = 12345
 
 @pytest.fixture(autouse=True)
 def once() -> None:
-    entries._warn.cache_clear()
+    entries._warned.clear()
 
 
 def compiled(text: str) -> tuple[tilec.Compiled, list[str]]:
@@ -107,7 +109,7 @@ def test_a_binary_that_is_none_is_made_again(program: Callable[..., str]) -> Non
     first = tilec.compile(program(1), cache=True, emit="cubin").cubin
     for wrong in (first[:100].hex(), "00" * 100, "x", 7):
         poison(lambda data, wrong=wrong: {**data, "cubin": wrong} if "cubin" in data else data)
-        entries._warn.cache_clear()
+        entries._warned.clear()
         with pytest.warns(CacheWarning, match="does not write"):
             assert tilec.compile(program(1), cache=True, emit="cubin").cubin == first
 
@@ -234,3 +236,26 @@ def test_the_command_warns_once(program: Callable[..., str], folder: Path) -> No
     )  # fmt: skip
     assert ".version" in done.stdout
     assert done.stderr.count("warning: ") == done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("emit", ["ptx", "cubin"])
+def test_a_command_says_one_line_of_entries_that_are_none(
+    program: Callable[..., str],
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    emit: str,
+) -> None:
+    """Both the program's and the binary's, for which ptxas is asked while outputs are made."""
+    source = tmp_path / "in.mlir"
+    source.write_text(program(1))
+    words = [str(source), "--emit", emit, "-o", str(tmp_path / "out"), "--remarks-output"]
+    words.append(str(tmp_path / "remarks"))
+    monkeypatch.setenv("TILEC_CACHE", "1")
+    assert tile_compiler.main(words) == 0
+    first = (tmp_path / "out").read_bytes()
+    poison(lambda data: dict.fromkeys(data, 7))
+    capfd.readouterr()
+    assert tile_compiler.main(words) == 0
+    assert re.fullmatch(r"warning: no compile cache: .*\n", capfd.readouterr().err)
+    assert (tmp_path / "out").read_bytes() == first

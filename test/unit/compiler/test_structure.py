@@ -81,6 +81,41 @@ def test_too_much_is_an_error_at_its_place(name: str) -> None:
     assert place(caught.value.diagnostics[0].location)
 
 
+APART = {
+    "signs": f"#m = affine_map<(d) -> ({'-~' * MANY}d)>",
+    "aliases": aliases("1", "~[#a{0},~#a{0}]", 40),
+    "iterators": "linalg.generic {iterator_types =~[1]} ins() outs() {}",
+}
+"""Texts whose tokens something stands between that MLIR passes over, as it does over blanks."""
+
+
+@pytest.mark.parametrize("name", APART)
+def test_nuls_are_blanks_as_they_are_to_mlir(name: str) -> None:
+    said = []
+    for blank in (" ", "\0", "\0 \0"):
+        with pytest.raises(ProgramError) as caught:
+            parse(Source("program", APART[name].replace("~", blank)), new_context())
+        said.append(caught.value.diagnostics[0].message)
+    assert len(set(said)) == 1
+
+
+def test_ops_stand_behind_nuls() -> None:
+    with pytest.raises(ProgramError, match=r"custom op 'tile.load' expected SSA") as caught:
+        parse(Source("program", "\0tile.load"), new_context())
+    at = place(caught.value.diagnostics[0].location)
+    assert at is not None
+    assert (at.line, at.column) == (1, 11)
+
+
+def test_strings_keep_their_nuls() -> None:
+    text = '// a \0\nmodule\0attributes {x.a = "b\0\\\\\0c", x.d = "//\0"} {\0}'
+    module = parse(Source("program", text), new_context())
+    assert module.operation.attributes["x.a"].value == "b\0\\\0c"
+    assert module.operation.attributes["x.d"].value == "//\0"
+    with pytest.raises(ProgramError, match="unknown escape in string literal"):
+        parse(Source("program", attribute('"\\\0"')), new_context())
+
+
 def test_place_is_that_of_the_first_bracket_too_many() -> None:
     found = excess("module {}\n" + attribute("[" * 300))
     assert found is not None

@@ -115,8 +115,9 @@ def legal_ops() -> tuple[Op, ...]:
     for path in sorted(LIT.glob("*.mlir")):
         if path.stem.endswith("_invalid"):
             continue
-        module = ir.Module.parse(to_generic(path.read_text(encoding="utf-8")).text, context)
-        for op in walk(module.operation):
+        programs = path.read_text(encoding="utf-8").split("// -----")
+        modules = [ir.Module.parse(to_generic(one).text, context) for one in programs]
+        for op in (op for module in modules for op in walk(module.operation)):
             if op.operation.name.startswith("tile."):
                 made = Op(
                     op.operation.name,

@@ -188,12 +188,13 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {{
         if self.chained:
             block = self.tile[1]
             whole = np.zeros((m, self.grid[1] * block), int)
-            whole[:, :n] = wanted
+            whole[:, :n] = np.array(wanted).astype(factor)  # A of the second product
             parts = [whole[:, at : at + block] @ v for at in range(0, whole.shape[1], block)]
             wanted = np.concatenate(parts, axis=1)[:, :n]
         turned = a.T if self.a_turned else a, b.T if self.b_turned else b, v
         arrays = [_in_memory(values, factor) for values in turned]
         held = factor if self.narrow else result
+        wanted = np.array(wanted).astype(held).astype(int)
         c = np.full((m, -(-n // 8) * 8 + 8), 77).astype(held)
         return [*arrays, c[:, :n]], (c, wanted)
 

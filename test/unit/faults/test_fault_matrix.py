@@ -221,8 +221,8 @@ FAULTS = {
     "the cache is open to all": Fault(
         Outcome(says=WARNING), prepare=open_cache, environment=CACHED
     ),
-    "interrupted": Fault(Outcome((0, 130)), signal=signal.SIGINT),
-    "terminated": Fault(Outcome((0, 143)), signal=signal.SIGTERM),
+    "interrupted": Fault(Outcome((0, 130, -signal.SIGINT)), signal=signal.SIGINT),
+    "terminated": Fault(Outcome((0, 143, -signal.SIGTERM)), signal=signal.SIGTERM),
     "killed": Fault(Outcome(ENDED), signal=signal.SIGKILL),
 }
 CELLS = [

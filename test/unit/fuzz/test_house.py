@@ -16,6 +16,11 @@ PLANTS = {
         "mlir/deep_arrays",
         "the process ended with -11",
     ),
+    "a NUL for a blank": (
+        "import tilec.frontend.parsing as m; m.without_nuls = str",
+        "mlir/signs_and_nuls",
+        "the process ended with -11",
+    ),
     "half a character": (
         "import tilec.frontend.parsing as m; m.excess = lambda text: None",
         "mlir/half_a_character",
@@ -80,6 +85,58 @@ PLANTS = {
         "faults/spoiled_cache",
         "DatabaseError",
     ),
+    "a command told to end": (
+        "import tilec.ending as m; m.end_on_signals = lambda: None\n"
+        "import signal; signal.signal(15, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))",
+        "faults/terminate",
+        "KeyboardInterrupt",
+    ),
+    "a command interrupted": (
+        "import tilec.ending as m; m.end_on_signals = lambda: None",
+        "faults/interrupt",
+        "KeyboardInterrupt",
+    ),
+    "the name of a file that is full": (
+        "import contextlib, tilec.tools.files as m\n"
+        "m._naming = lambda path: contextlib.nullcontext()",
+        "faults/file_is_full",
+        "names no file",
+    ),
+    "whose cache it is": (
+        "import tilec.cache.database as m; m.distrust = lambda *_: None",
+        "faults/others_cache",
+        "what somebody else has put into the cache is believed",
+    ),
+    "what is in an entry": (
+        "import tilec.cache.entries as m; m._MALFORMED = ()",
+        "faults/poisoned_cache",
+        "internal error at",
+    ),
+    "the time of ptxas": (
+        "import tilec.backend.external_tools as m; run = m.run_tool\n"
+        "m.run_tool = lambda *words, files=(), patience=None: run(\n"
+        "    *words, files=files, patience=1e6)",
+        "faults/ptxas_hangs",
+        "no end within",
+    ),
+    "whether a cubin is one": (
+        "import tilec.backend.cubin as m; m.check_cubin = lambda *_: None",
+        "faults/ptxas_gives_text",
+        "exit code 0 of a ptxas that gives text",
+    ),
+    "too little memory": (
+        "import tilec.tools.import_errors as m; m.no_room = lambda error: None",
+        "faults/address_space",
+        "faults: ",
+    ),
+    "long numbers": (
+        "import re, tilec.frontend.structure as m\n"
+        "never = re.compile('(?!)')\n"
+        "m._TOKEN = re.compile(m._TOKEN.pattern.replace(m._LONG_NUMBER.pattern, '(?!)'))\n"
+        "m._LONG_NUMBER = never",
+        "mlir/long_number",
+        "no end within",
+    ),
     "fork amid a compilation": (
         "import os; os.register_at_fork = lambda **_: None",
         "processes/fork",
@@ -106,7 +163,23 @@ PLANTS = {
 }
 
 
-SLOW = ("an offset", "dashes", "a closed", "a spoiled", "a worker", "fork")
+SLOW = (
+    "a NUL",
+    "an offset",
+    "dashes",
+    "a closed",
+    "a spoiled",
+    "a worker",
+    "fork",
+    "a command",
+    "the name",
+    "whose",
+    "what is",
+    "the time",
+    "whether",
+    "too little",
+    "long",
+)
 """Those that others like them stand for in CI, or that take long."""
 
 

@@ -45,6 +45,11 @@ MENDS = {
         "mlir",
         "the process ended with -11",
     ),
+    "a NUL for a blank": Mend(
+        "import tilec.frontend.parsing as m; m.without_nuls = str",
+        "mlir",
+        "the process ended with -11",
+    ),
     "half a character": Mend(UNCHECKED, "mlir", "TypeError at"),
     "braces in comments": Mend(
         "import tilec.frontend.structure as m; m._blank = lambda quoted: quoted[0]",
@@ -138,6 +143,41 @@ MENDS = {
     ),
     "a worker killed when busy": Mend(
         "import tilec.backend.codegen as m; m._ATTEMPTS = 1", "processes", "CodegenError at"
+    ),
+    "long numbers": Mend(
+        "import re, tilec.frontend.structure as m\n"
+        "m._TOKEN = re.compile(m._TOKEN.pattern.replace(m._LONG_NUMBER.pattern, '(?!)'))\n"
+        "m._LONG_NUMBER = re.compile('(?!)')",
+        "mlir",
+        "no end within",
+        patience=5,
+    ),
+    "a command told to end": Mend(
+        "import tilec.ending as m; m.end_on_signals = lambda: None", "faults", "KeyboardInterrupt"
+    ),
+    "the name of a file that is full": Mend(
+        "import contextlib, tilec.tools.files as m\n"
+        "m._naming = lambda path: contextlib.nullcontext()",
+        "faults",
+        "names no file",
+    ),
+    "whose cache it is": Mend(
+        "import tilec.cache.database as m; m.distrust = lambda *_: None",
+        "faults",
+        "what somebody else has put into the cache is believed",
+    ),
+    "what is in an entry": Mend(
+        "import tilec.cache.entries as m; m._MALFORMED = ()", "faults", "internal error at"
+    ),
+    "whether a cubin is one": Mend(
+        "import tilec.backend.cubin as m; m.check_cubin = lambda *_: None",
+        "faults",
+        "exit code 0 of a ptxas",
+    ),
+    "too little memory": Mend(
+        "import tilec.tools.import_errors as m; m.no_room = lambda error: None",
+        "faults",
+        "ImportError",
     ),
     "a comparison of NaN": Mend(
         "import numpy, tilec.sim.alu.compare as m\nm._ordered_unequal = numpy.not_equal",

@@ -11,15 +11,16 @@ BITS = {"16": "%h", "32": "%r", "64": "%l"}
 DECLARATIONS = ".reg .b16 %h<9>; .reg .b64 %l<9>;"
 
 
-def line(form: Atomic, order: str, scope: str) -> str:
+def line(form: Atomic, order: str, scope: str, space: str = "global") -> str:
     name = REGISTERS.get(form.type, BITS[form.type[-2:]])
     more = f", {name}2" if form.op == "cas" else ""
-    return f"{form.ptx(order, scope)} {name}0, [%p], {name}1{more};"
+    return f"{form.ptx(order, scope, space)} {name}0, [%p], {name}1{more};"
 
 
 LINES = [
-    (form, line(form, ORDERS[number % 4], SCOPES[number % 3]))
+    (form, line(form, ORDERS[number % 4], SCOPES[number % 3], space))
     for number, form in enumerate(ATOMICS.values())
+    for space in ("global", "shared")
 ]
 EACH = [
     (form, line(form, order, scope))

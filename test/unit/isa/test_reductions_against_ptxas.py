@@ -36,3 +36,4 @@ def test_widest_last():
     assert [one.elements for one in reductions("add", "f16")] == [1, 2, 4, 8]
     assert [one.elements for one in reductions("add", "f32")] == [1, 2, 4]
     assert not reductions("max", "f32")
+    assert [one.elements for one in reductions("add", "f16", "shared")] == [1, 2]

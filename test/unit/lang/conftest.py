@@ -57,6 +57,12 @@ def random_accesses() -> ModuleType:
 
 
 @pytest.fixture(scope="session")
+def random_updates() -> ModuleType:
+    """Random atomic updates."""
+    return _module("random_updates")
+
+
+@pytest.fixture(scope="session")
 def random_shapes() -> ModuleType:
     """Random chains of what moves and orders elements."""
     return _module("random_shapes")

@@ -181,3 +181,29 @@ def test_the_place_of_the_assumption_is_named() -> None:
         with pytest.raises(tilec.isa.LaunchError) as error:
             assuming[1](wrong, at(8, 4, 16, 16))
         assert f"tl.assume promises at {__file__}:{line}:5" in str(error.value)
+
+
+@pytest.mark.parametrize("facts", [
+    {"sizes": 4}, {"sizes": "44"}, {"strides": None}, {"strides": {4: 4}},
+    {"aligned": 1 << 70}, {"sizes": (1 << 70, 1)}, {"strides": (4, -4)}, {"aligned": 2.0},
+])  # fmt: skip
+def test_facts_are_powers_of_two_in_tuples(facts: Any) -> None:
+    @tilec.kernel
+    def annotated(x: Annotated[Matrix, tl.Facts(**facts)]) -> None:
+        pass
+
+    @tilec.kernel
+    def assumed(x: Matrix) -> None:
+        tl.assume(x, **facts)
+
+    for kernel in (annotated, assumed):
+        for shape in ((4, 8), (0, 0)):
+            with pytest.raises(tilec.TilecError, match=r"x: facts (are|of sizes and strides are) "):
+                kernel[1](np.zeros(shape, np.float32))
+
+
+@pytest.mark.parametrize("dtype", [[], "V0"])
+def test_elements_of_no_bytes_are_refused(dtype: Any) -> None:
+    kernel = echo(tl.float32)
+    with pytest.raises(tilec.isa.LaunchError, match=r"'out' has elements of .*, of no bytes"):
+        kernel[1](np.zeros(1, dtype), 1.0)

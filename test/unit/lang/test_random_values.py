@@ -56,6 +56,8 @@ def test_overlapping_views(random_accesses: ModuleType, define: Define, seed: in
 
 STEPS = 5
 """Steps of a chain."""
+UPDATES = 6
+"""Steps of a kernel of updates."""
 TARGETS = ("sm_80", "sm_90a", "sm_75", "sm_120a")
 
 
@@ -68,3 +70,15 @@ def test_chains_of_shapes_and_scans(random_shapes: ModuleType, define: Define, s
         what = f"{step.text}\nin\n{chain.text}"
         np.testing.assert_array_equal(got[: wanted.size], wanted, what)
         assert not got[wanted.size :].any(), what
+
+
+@pytest.mark.parametrize("seed", range(-(-CASES // 8)))
+def test_updates(random_updates: ModuleType, define: Define, seed: int) -> None:
+    program = random_updates.Updates(seed, UPDATES)
+    text, out = program.text, np.zeros((UPDATES, random_updates.WIDTH), np.int64)
+    given = [array.copy() for array in program.arguments]
+    report = define(text).using(target=TARGETS[seed % len(TARGETS)])[1](out, *given)
+    assert report.ok, f"{report.findings}\n{text}"
+    np.testing.assert_array_equal(out, program.rows, text)
+    for name, wanted in program.expected():
+        np.testing.assert_array_equal(given[int(name[1:])], wanted, f"{name}\n{text}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,10 +13,12 @@ import numpy as np
 import pytest
 import tilec
 import tilec.lang as tl
-from tilec.isa import LaunchError, TilecError
+from tilec.isa import LaunchError, TilecError, target
 from tilec.launch import run
 from tilec.launch.abi import Abi
 from tilec.launch.schema import SchemaError
+from tilec.passes.analysis.costs import rows_together
+from tilec.pipelines import pipeline
 from tilec.tools import tile_run
 
 ROOT = Path(__file__).parents[3]
@@ -24,8 +27,10 @@ GEMM = ROOT / "examples" / "kernels" / "gemm.mlir"
 
 @pytest.fixture(scope="module")
 def gemm() -> tilec.Compiled:
-    """The example of tiles of 128x128, compiled for Hopper."""
-    return tilec.compile(GEMM, target="sm_90a")
+    """The example of tiles of 128x128, compiled for Hopper, without clusters."""
+    alone = "array<i32: 256, 1, 1>, tile.cluster = array<i64: 1, 1, 1>"
+    text = GEMM.read_text(encoding="utf-8").replace("array<i32: 256, 1, 1>", alone)
+    return tilec.compile(text, target="sm_90a")
 
 
 def _matrix(values: Any, type_: type) -> Any:
@@ -95,6 +100,27 @@ def test_three_axes_and_an_epilogue() -> None:
     np.testing.assert_array_equal(c.astype(int), wanted)
 
 
+@pytest.mark.parametrize("group", [1, 2, 16])
+def test_each_tile_is_taken_once_in_every_order(group: int) -> None:
+    """Of a grid of 3 by 3 tiles, of which groups of two rows leave one."""
+    chosen = pipeline(target("sm_90a")).replaced(
+        "tile-make-persistent", f"tile-make-persistent{{group={group}}}"
+    )
+    rng = np.random.default_rng(group)
+    a, b = (rng.integers(-2, 3, shape) for shape in ((300, 8), (8, 257)))
+    arrays = [_matrix(a, np.float16), _matrix(b, np.float16), _matrix(np.zeros((300, 257)), "f4")]
+    compiled = tilec.compile(GEMM, target="sm_90a", pipeline=chosen)
+    compiled.launch(*arrays, grid=(3, 3), device="sim", sms=2)
+    np.testing.assert_array_equal(arrays[2], a @ b)
+
+
+def test_groups_read_least() -> None:
+    """Between 8 and 16 rows: what 132 SMs read at a time, by a formula coded apart."""
+    for rows, cols, at_once in ((128, 256, 132), (256, 128, 66), (128, 128, 132), (64, 256, 66)):
+        read = {n: n * rows + math.ceil(at_once / n) * cols for n in (8, 16)}
+        assert read[rows_together(rows, cols, at_once)] == min(read.values())
+
+
 def test_in_a_grouped_order_each_tile_is_taken_once() -> None:
     """Of a result that leaves by boxes, too: it is seen that their places are not negative."""
     text = GEMM.parents[1].joinpath("hopper", "tiles.mlir").read_text(encoding="utf-8")
@@ -127,6 +153,7 @@ def test_without_warps_that_load_it_is_right_too(gemm: tilec.Compiled) -> None:
     """A pass of the pipeline may be missing; the loop over tiles is as one of the source."""
     kept = gemm.pipeline.replaced("tile-specialize-warps", "tile-specialize-warps{enabled=false}")
     compiled = tilec.compile(GEMM, target="sm_90a", pipeline=kept)
+    assert compiled.kernels[0].cluster == (2, 1, 1)
     assert "setmaxnreg" not in compiled.ptx
     arrays, wanted = _arrays(257, 136, 72)
     compiled.launch(*arrays, grid=(2, 3), device="sim", sms=2)

@@ -38,7 +38,17 @@ CODES = {
     "CUDA_ERROR_OUT_OF_MEMORY": 2,
     "CUDA_ERROR_INVALID_HANDLE": 400,
     "CUDA_ERROR_CONTEXT_IS_DESTROYED": 709,
+    "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED": 900,
+    "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED": 901,
+    "CUDA_ERROR_STREAM_CAPTURE_IMPLICIT": 906,
 }
+UNSAFE_IN_CAPTURE = frozenset(
+    {
+        *("cuMemAlloc", "cuMemFree", "cuModuleLoadDataEx", "cuModuleUnload", "cuCtxSynchronize"),
+        *("cuMemcpyHtoD", "cuMemcpyDtoH", "cuStreamSynchronize", "cuEventSynchronize"),
+    }
+)
+"""What CUDA's documentation forbids while a stream is captured, of what tilec calls."""
 
 
 class Status(int):
@@ -86,6 +96,9 @@ class FakeDriver:
         self.reports: list[sim.Report] = []
         self.used: set[tuple[str, str]] = set()
         self.sizes: list[int] = []
+        self.capturing: int | None = None
+        self.invalid = False
+        self.recorded: list[Callable[[], Any]] = []
         self._sticky = ""
         self._context = 1
         self._next = 0x7F00_0000_0000
@@ -95,6 +108,7 @@ class FakeDriver:
             "CUjit_option",
             "CUlaunchAttributeID",
             "CUpointer_attribute",
+            "CUstreamCaptureMode",
         ):
             setattr(self, enum, Names(enum, self.used))
         self.CUlaunchConfig = lambda: SimpleNamespace(attrs=[], numAttrs=0)
@@ -111,6 +125,10 @@ class FakeDriver:
             code = self.failing.pop(name, "")
             if name == "cuModuleLoadDataEx":
                 self._assemble(*args)
+            if not code and self.capturing is not None and name in UNSAFE_IN_CAPTURE:
+                code = "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED"
+                self.capturing = None
+                self.invalid = True
             if code:
                 return (Status(code), *[None] * (name not in ("cuInit", "cuLaunchKernelEx")))
             return found(*args)
@@ -276,6 +294,30 @@ class FakeDriver:
     def cuStreamDestroy(self, stream):
         return self._answer()
 
+    def cuStreamBeginCapture(self, stream, mode):
+        self.capturing, self.invalid, self.recorded = stream, False, []
+        return self._answer()
+
+    def cuStreamEndCapture(self, stream):
+        self.capturing = None
+        if self.invalid:
+            return Status("CUDA_ERROR_STREAM_CAPTURE_INVALIDATED"), None
+        return self._answer(tuple(self.recorded))
+
+    def cuGraphInstantiate(self, graph, flags):
+        return self._answer(graph)
+
+    def cuGraphLaunch(self, graph, stream):
+        for launch in graph:
+            launch()
+        return self._answer()
+
+    def cuGraphDestroy(self, graph):
+        return self._answer()
+
+    def cuGraphExecDestroy(self, graph):
+        return self._answer()
+
     def cuEventCreate(self, flags):
         return self._answer(88)
 
@@ -310,8 +352,18 @@ class FakeDriver:
         grid = config.gridDimX, config.gridDimY, config.gridDimZ
         block = config.blockDimX, config.blockDimY, config.blockDimZ
         shared = config.sharedMemBytes
-        report = sim.launch(module, name, grid, block, args, arch="sm_90", dynamic_smem=shared)
-        self.reports.append(report.require_ok())
+
+        def launch():
+            report = sim.launch(module, name, grid, block, args, arch="sm_90", dynamic_smem=shared)
+            self.reports.append(report.require_ok())
+
+        if self.capturing is None:
+            launch()
+        elif config.hStream == self.capturing:
+            self.recorded.append(launch)
+        else:  # the default stream waits for all others
+            self.invalid = True
+            return (Status("CUDA_ERROR_STREAM_CAPTURE_IMPLICIT"),)
         return (Status("CUDA_SUCCESS"),)
 
 

@@ -8,6 +8,7 @@ import pytest
 import tilec
 from tilec.isa import LaunchError
 from tilec.runtime import cuda
+from tilec.runtime.cuda.views import view
 from tilec.tools import tile_run
 
 X = np.arange(32, dtype=np.float32)
@@ -365,3 +366,11 @@ def test_what_only_the_simulator_does(fake, command):
     assert command("--lines")[0] == 0
     assert not fake.named("cuLaunchKernelEx")
     assert "--no-checks is for the simulator alone" in command("--device", "cuda", "--no-checks")[2]
+
+
+def test_elements_of_no_bytes(fake):
+    x = cuda.Array.of(X)
+    interface = x.__cuda_array_interface__ | {"typestr": "|V0", "strides": (0,)}
+    odd = type("Odd", (), {"__cuda_array_interface__": interface})()
+    with pytest.raises(LaunchError, match=r"x has elements of dtype\('V'\), of no bytes"):
+        view(odd, "x")

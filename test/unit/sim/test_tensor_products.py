@@ -239,6 +239,28 @@ def test_faults(fault):
     assert any(message in one for one in said), said
 
 
+TWO_COMMITS = [
+    (r"(\.shared .align 8 .b64 done;)", r"\1 .shared .align 8 .b64 first;"),
+    (r"(@%one mbarrier.init\S* )\[done\], 1;", r"\1[first], 1; \1[done], 1;"),
+    (r"(@%one tcgen05.commit\S*) \[done\];", r"\1 [first]; \1 [done];"),
+    (
+        r"(@%first tcgen05.dealloc)",
+        r"$end: mbarrier.try_wait.parity.shared::cta.b64 %some, [first], 0; @!%some bra $end; \1",
+    ),
+]
+
+
+def test_a_commit_covers_what_one_before_has_covered():
+    """PTX ISA 9.7.16.12: all that the thread has begun, whoever else has been told of it."""
+    text = KERNEL
+    for old, new in TWO_COMMITS:
+        text, count = re.subn(old, new, text)
+        assert count == 1, old
+    args = [np.zeros((128, 32), np.float32), np.zeros((128, 32), np.uint8)]
+    args += [np.zeros((32, 32), np.uint8), np.zeros((128, 32), np.float32)]
+    assert launch(text, "try_instruction", (1,), (128,), args, arch="sm_100a").findings == []
+
+
 SCALED = [one for one in BASIC if one.scaled]
 SCALES = {"ue8m0": ml_dtypes.float8_e8m0fnu, "ue4m3": ml_dtypes.float8_e4m3fn}
 

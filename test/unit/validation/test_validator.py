@@ -120,7 +120,10 @@ def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert tilec.main([str(path), "--validate", "-o", out]) == 0
     shown = capsys.readouterr().err
     assert re.search(r"validated \d+ changes of kernels by passes", shown)
-    # What has no interpretation is said to be so.
+    assert "validated the PTX of 'k'" in shown
+    # Without PTX what has no interpretation is said to be so.
+    assert tilec.main([str(path), "--validate", "--emit", "nvvm", "-o", out]) == 0
+    shown = capsys.readouterr().err
     assert "not validated: 'k' after pass 'tile-fragments-to-nvvm': 'llvm." in shown
 
 

@@ -1,0 +1,318 @@
+"""`tile.tcgen05_mma` and its kin: products in tensor memory, issued by one thread.
+
+PTX ISA 9.7.16.10. Which instruction is meant `form` says, the key of the instruction table; what
+that leaves to its descriptors follows from types and shapes of the memrefs.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from tilec.dialects.semantics import Access, Scope, Semantics, Touch
+from tilec.dialects.semantics.upstream import constant_of
+from tilec.ir.aliases import Value
+from tilec.ir.mlir import ext, ir
+from tilec.isa import TilecError, UnknownNameError
+
+from ..tensor import TensorBuffer, tensor_buffer
+from ..tiles import element_name
+from .base import TileOp, check_indices, memory
+
+if TYPE_CHECKING:
+    from tilec.isa.described_product import DescribedProduct
+    from tilec.isa.instruction_descriptor import InstructionDescriptor
+    from tilec.isa.tensor_products import TensorProduct
+
+    from ..matrix_operands import MatrixOperand
+
+FLAGS = ("negate_a", "negate_b", "saturate", "transpose_a", "transpose_b")
+"""What an instruction descriptor says besides types and extents."""
+_A, _B, _D, _ACCUMULATE = range(4)
+
+
+class TensorProductOp(TileOp):
+    """What dense and block-scaled products have in common."""
+
+    UNITS = frozenset(FLAGS)
+    SCALED = False
+    FIXED = 4
+    """Operands before the indices: a, b, d, whether d is added, and scale factors."""
+    MATRICES = ("a", "b", "d")
+    """Names of the memrefs, in the order of their indices."""
+
+    @property
+    def key(self) -> "TensorProduct":
+        """The instruction.
+
+        Raises:
+            TilecError: if `form` names none of the op's.
+        """
+        return tensor_product(ir.StringAttr(self.attributes["form"]).value, scaled=self.SCALED)
+
+    @property
+    def mnemonic(self) -> str:
+        """The key of the instruction."""
+        return self.key.ptx
+
+    def matrix_named(self, name: str) -> Value:
+        """One of the memrefs."""
+        places = {"a": _A, "b": _B, "d": _D, "sfa": 4, "sfb": 5}
+        return self.operands[places[name]]
+
+    def indices_of(self, name: str) -> list[Value]:
+        """Where one of them begins."""
+        at = self.FIXED
+        for one in self.MATRICES:
+            rank = ir.MemRefType(self.matrix_named(one).type).rank
+            if one == name:
+                return list(self.operands)[at : at + rank]
+            at += rank
+        raise KeyError(name)
+
+    @property
+    def descriptor(self) -> "InstructionDescriptor":
+        """What the instruction is described by.
+
+        Raises:
+            TilecError: if it takes no such types and extents, naming what would be legal.
+        """
+        form = self.key
+        d = tensor_buffer(self.matrix_named("d"), "d")
+        types = ir.StringAttr(self.attributes["types"]).value.split(".")
+        if len(types) != 3:
+            raise TilecError("types are those of D, A and B, such as f32.f16.f16")
+        flags = {name: 1 for name in FLAGS if name in self.attributes}
+        return form.describe(types, m=d.rows, n=d.cols, **flags, **self.scale_ids())
+
+    def scale_ids(self) -> dict[str, int]:
+        """The bytes with which scale factors begin; none of a product without."""
+        return {}
+
+    @property
+    def product(self) -> "DescribedProduct":
+        """The product: the instruction with its descriptor.
+
+        Raises:
+            TilecError: as `descriptor`.
+        """
+        from tilec.isa.described_product import described_product  # noqa: PLC0415
+
+        form = self.key
+        return described_product(
+            self.descriptor, form.group, stationary=form.stationary, a=form.a, chunks=form.chunks
+        )
+
+    def shared_operand(self, name: str) -> "MatrixOperand":
+        """Operand `a` or `b` in shared memory.
+
+        Raises:
+            TilecError: if no descriptor tells it.
+        """
+        from ..matrix_operands import tensor_operand  # noqa: PLC0415 (for Blackwell only)
+
+        transposed = f"transpose_{name}" in self.attributes
+        return tensor_operand(self.product, name, self.matrix_named(name), transposed=transposed)
+
+    def check(self) -> None:
+        """Verify form, types, extents, and where each operand lies."""
+        form = self.key
+        ranks = [memory(self.matrix_named(name), name).rank for name in self.MATRICES]
+        check_indices(list(self.operands)[self.FIXED :], sum(ranks), "the product")
+        if str(self.operands[_ACCUMULATE].type) != "i1":
+            raise TilecError(
+                f"what says whether d is added must be an i1, not {self.operands[_ACCUMULATE].type}"
+            )
+        product = self.product
+        self._check_accumulator(product)
+        for name in "ab":
+            if name == "a" and form.a == "tensor":
+                self._check_left(product)
+            else:
+                self.shared_operand(name).check(self.indices_of(name))
+
+    def tensor_operand(self, name: str, held: str) -> TensorBuffer:
+        """An operand in tensor memory, of the instruction's CTAs.
+
+        Raises:
+            TilecError: if it is for others.
+        """
+        form, value = self.key, self.matrix_named(name)
+        buffer = tensor_buffer(value, name)
+        same = (held, form.group, form.stationary)
+        # Scale factors of both CTAs, and of one, lie alike in each.
+        own = (buffer.held, buffer.group if held != "scale" else form.group, buffer.stationary)
+        if own != same:
+            words = f"{held}{' cta_group::2' * (form.group == 2)}{' ws' * form.stationary}"
+            raise TilecError(
+                f'operand {name} of {form.ptx} lies in #tile.tensor<"{words}">, not {value.type}'
+            )
+        return buffer
+
+    def _check_accumulator(self, product: "DescribedProduct") -> None:
+        self.tensor_operand("d", "d")
+        self._check_element("d", element_name(product.operand("d")))
+        *_, row, col = self.indices_of("d")
+        if constant_of(row) != 0 or constant_of(col) != 0:
+            raise TilecError("d is a whole matrix of its buffer: its row and column are 0")
+
+    def _check_left(self, product: "DescribedProduct") -> None:
+        operand = product.operand("a")
+        buffer = self.tensor_operand("a", "a")
+        self._check_element("a", element_name(operand))
+        *_, row, col = (constant_of(index) for index in self.indices_of("a"))
+        fits = col is None or (col % operand.cols == 0 and 0 <= col <= buffer.cols - operand.cols)
+        if buffer.rows != operand.rows or row != 0 or not fits or buffer.cols % operand.cols:
+            raise TilecError(
+                f"operand a of {product.ptx} is {operand.rows}x{operand.cols}, from row 0 and a "
+                f"multiple of {operand.cols} columns on, of {buffer.rows}x{buffer.cols}"
+            )
+
+    def _check_element(self, name: str, wanted: str) -> None:
+        element = ir.MemRefType(self.matrix_named(name).type).element_type
+        legal = [wanted, *(["f32"] if wanted == "tf32" else [])]
+        if str(element) not in legal:
+            raise TilecError(
+                f"operand {name} of {self.product.ptx} has elements of type "
+                f"{' or '.join(legal)}, not {element}"
+            )
+
+
+def tensor_product(name: str, *, scaled: bool) -> "TensorProduct":
+    """The `tcgen05.mma` of a key.
+
+    Args:
+        name: the key.
+        scaled: whether it takes scale factors.
+
+    Raises:
+        TilecError: if there is none, naming the nearest, or it takes other operands.
+    """
+    from tilec.isa.instructions import instructions  # noqa: PLC0415 (for Blackwell only)
+    from tilec.isa.tensor_products import TensorProduct  # noqa: PLC0415
+
+    table = instructions()
+    if not name.startswith("tcgen05.mma.") or name not in table:
+        legal = [key for key, one in table.items() if isinstance(one, TensorProduct)]
+        raise UnknownNameError("tcgen05.mma form", name, legal)
+    found = table[name]
+    assert isinstance(found, TensorProduct)
+    if found.sparse:
+        raise TilecError(f"takes dense products; {name} is sparse")
+    if found.scaled != scaled:
+        other = "tile.tcgen05_mma_scaled" if found.scaled else "tile.tcgen05_mma"
+        raise TilecError(f"{name} is the form of a {other}")
+    return found
+
+
+_PRODUCT = (
+    Touch(Access.READ, None, _A, asynchronous=True),
+    Touch(Access.READ, None, _B, asynchronous=True),
+    Touch(Access.READ, None, _D, asynchronous=True),
+    Touch(Access.WRITE, None, _D, asynchronous=True),
+)
+
+
+class Tcgen05MmaOp(TensorProductOp, name="tcgen05_mma"):
+    """`d = a · b + d`, or `a · b` where the condition is false, by one `tcgen05.mma`.
+
+    One thread issues it, and a `tile.tcgen05_commit` of that thread tells an mbarrier when it is
+    done. `form` says where A lies; `types` are those of D, A and B; M and N are the extents of a
+    matrix of `d`. Operands: a, b, d, the condition, the indices of a, b and d.
+
+    Of a memref in shared memory the last two dimensions are rows of A or columns of B with K along
+    them; where `transpose_a` or `transpose_b` says so, the other way round. Of a pair of CTAs each
+    has its half of them. An operand wider than that continues in the next matrix. `negate_a`,
+    `negate_b` and `saturate` are bits of the instruction descriptor.
+    """
+
+    assembly_format = (
+        "$a `[` ranked($indices, $a) `]` `,` $b `[` ranked($indices, $b) `]` `,` "
+        "$d `[` ranked($indices, $d) `]` `if` $accumulate attr-dict "
+        "`:` type($a) `,` type($b) `,` type($d)"
+    )
+    inferred_types = {"indices": "index", "accumulate": "i1"}
+
+    SEMANTICS = Semantics(scope=Scope.ONE_THREAD, effects=_PRODUCT)
+
+    a: ext.Operand[Any]
+    b: ext.Operand[Any]
+    d: ext.Operand[Any]
+    accumulate: ext.Operand[Any]
+    indices: Sequence[ext.Operand[Any]]
+    form: ir.StringAttr
+    types: ir.StringAttr
+
+
+class Tcgen05MmaScaledOp(TensorProductOp, name="tcgen05_mma_scaled"):
+    """`tile.tcgen05_mma` of operands with scale factors, by one `tcgen05.mma.….block_scale`.
+
+    `sfa` and `sfb` are in `#tile.tensor<"scale">`: of each row of A and column of B four in a
+    column. Their last index is the first that the instruction takes, a constant; the rows begin at
+    0.
+    """
+
+    assembly_format = (
+        "$a `[` ranked($indices, $a) `]` `,` $b `[` ranked($indices, $b) `]` `,` "
+        "$d `[` ranked($indices, $d) `]` `scale` $sfa `[` ranked($indices, $sfa) `]` `,` "
+        "$sfb `[` ranked($indices, $sfb) `]` `if` $accumulate attr-dict "
+        "`:` type($a) `,` type($b) `,` type($d) `scale` type($sfa) `,` type($sfb)"
+    )
+    inferred_types = {"indices": "index", "accumulate": "i1"}
+
+    SCALED = True
+    FIXED = 6
+    MATRICES = ("a", "b", "d", "sfa", "sfb")
+    SEMANTICS = Semantics(
+        scope=Scope.ONE_THREAD,
+        effects=(
+            *_PRODUCT,
+            Touch(Access.READ, None, 4, asynchronous=True),
+            Touch(Access.READ, None, 5, asynchronous=True),
+        ),
+    )
+
+    a: ext.Operand[Any]
+    b: ext.Operand[Any]
+    d: ext.Operand[Any]
+    accumulate: ext.Operand[Any]
+    sfa: ext.Operand[Any]
+    sfb: ext.Operand[Any]
+    indices: Sequence[ext.Operand[Any]]
+    form: ir.StringAttr
+    types: ir.StringAttr
+
+    def scale_ids(self) -> dict[str, int]:
+        """The bytes with which scale factors begin.
+
+        Raises:
+            TilecError: if they are not constants.
+        """
+        found = {}
+        for name in ("sfa", "sfb"):
+            first = constant_of(self.indices_of(name)[-1])
+            if first is None:
+                raise TilecError(f"the last index of {name} is a constant")
+            found[f"{name}_id"] = first
+        return found
+
+    def check(self) -> None:
+        """Verify what a product without has, and the scale factors."""
+        super().check()
+        product = self.product
+        for name, rows in (("sfa", product.shape.m), ("sfb", product.shape.n)):
+            buffer = self.tensor_operand(name, "scale")
+            wanted = element_name(product.operand(name))
+            self._check_scale(name, wanted)
+            whole = -(-rows // 32) * 32
+            first = constant_of(self.indices_of(name)[-2])
+            if first != 0 or buffer.rows < whole:
+                raise TilecError(
+                    f"operand {name} of {product.ptx} takes rows 0 to {whole - 1} of {buffer.rows}"
+                )
+
+    def _check_scale(self, name: str, wanted: str) -> None:
+        element = str(ir.MemRefType(self.matrix_named(name).type).element_type)
+        if element not in (wanted, "i8"):
+            raise TilecError(
+                f"operand {name} of {self.product.ptx} has elements of type {wanted} or i8, not "
+                f"{element}"
+            )

@@ -1,0 +1,181 @@
+"""Tensor memory: `tile.alloc_tensor`, and the columns behind it. PTX ISA 9.7.16.1, 9.7.16.7."""
+
+from typing import Any
+
+from tilec.dialects.semantics import Access, Resource, Scope, Semantics, Touch, Variation
+from tilec.dialects.semantics.declaration import PURE
+from tilec.ir.aliases import Value
+from tilec.ir.mlir import ext, ir
+from tilec.isa import TilecError
+
+from ..dialect import SharedAttr
+from ..tensor import tensor_buffer
+from .base import TileOp, integer, memory
+
+GROUP = "cta_group"
+"""The attribute that says how many CTAs take part, 1 where it is not there."""
+_GROUPS = (1, 2)
+
+
+def group_of(op: TileOp) -> int:
+    """How many CTAs take part in an op that may say so.
+
+    Raises:
+        TilecError: for a number that is not legal.
+    """
+    group = integer(op, GROUP) if GROUP in op.attributes else 1
+    if group not in _GROUPS:
+        raise TilecError(f"{GROUP} is 1 or 2, not {group}")
+    return group
+
+
+def check_slot(value: Value) -> None:
+    """Check that a value is the word of shared memory that holds an address of tensor memory.
+
+    Raises:
+        TilecError: saying what would be.
+    """
+    type_ = memory(value, "slot")
+    space = type_.memory_space
+    plain = isinstance(space, SharedAttr) and space.swizzle.value == "none"
+    if not plain or list(type_.shape) != [1, 1] or str(type_.element_type) != "i32":
+        raise TilecError(f'a slot is memref<1x1xi32, #tile.shared<"none">>, not {type_}')
+
+
+class AllocTensorOp(TileOp, name="alloc_tensor"):
+    """Set a buffer in tensor memory aside, uninitialised, until the kernel ends.
+
+    At the top of a kernel. `tile-allocate-tensor-memory` finds columns for all of a kernel's.
+    """
+
+    assembly_format = "attr-dict `:` type($buffer)"
+
+    OPTIONAL = frozenset({GROUP})
+    SEMANTICS = Semantics(
+        scope=Scope.CTA, effects=(Touch(Access.ALLOCATE, Resource.TENSOR),), varies=Variation.CTA
+    )
+
+    buffer: ext.Result[Any]
+
+    @property
+    def mnemonic(self) -> str:
+        """The instruction without which there is none."""
+        return _alloc(group_of(self))
+
+    def check(self) -> None:
+        """Verify the type."""
+        buffer = tensor_buffer(self.results[0], "buffer")
+        if buffer.group > group_of(self):
+            raise TilecError(
+                f"a buffer of a pair of CTAs wants {GROUP} = 2: {self.results[0].type}"
+            )
+
+
+def _alloc(group: int) -> str:
+    return f"tcgen05.alloc.cta_group::{group}.sync.aligned.shared::cta.b32"
+
+
+class ColumnsOp(TileOp):
+    """What gives columns of tensor memory out or back, by one warp, of each CTA of a pair."""
+
+    OPTIONAL = frozenset({GROUP})
+
+    def check(self) -> None:
+        """Verify the slot and the number of columns."""
+        from tilec.isa.tensor_memory import ALLOCATIONS  # noqa: PLC0415 (for Blackwell only)
+
+        check_slot(self.operands[0])
+        group_of(self)
+        columns = integer(self, "columns")
+        if columns not in ALLOCATIONS:
+            legal = ", ".join(map(str, ALLOCATIONS))
+            raise TilecError(f"columns of an allocation are {legal}, not {columns}")
+
+
+class Tcgen05AllocOp(ColumnsOp, name="tcgen05_alloc"):
+    """Allocate columns of tensor memory, whose address goes to a word of shared memory.
+
+    One warp does it, and waits until the SM has so many. Others see the word behind a barrier.
+    """
+
+    assembly_format = "$slot `columns` $columns attr-dict `:` type($slot)"
+
+    SEMANTICS = Semantics(
+        scope=Scope.WARP,
+        effects=(Touch(Access.WRITE, None, 0), Touch(Access.WRITE, Resource.TENSOR)),
+    )
+
+    slot: ext.Operand[Any]
+    columns: ir.IntegerAttr
+
+    @property
+    def mnemonic(self) -> str:
+        """`tcgen05.alloc`."""
+        return _alloc(group_of(self))
+
+
+class Tcgen05DeallocOp(ColumnsOp, name="tcgen05_dealloc"):
+    """Give columns of tensor memory back, all of an allocation, by one warp.
+
+    Nothing may be under way there, in either CTA of a pair: it stands behind a barrier.
+    """
+
+    assembly_format = "$slot `columns` $columns attr-dict `:` type($slot)"
+
+    SEMANTICS = Semantics(
+        scope=Scope.WARP,
+        effects=(Touch(Access.READ, None, 0), Touch(Access.WRITE, Resource.TENSOR)),
+    )
+
+    slot: ext.Operand[Any]
+    columns: ir.IntegerAttr
+
+    @property
+    def mnemonic(self) -> str:
+        """`tcgen05.dealloc`."""
+        return f"tcgen05.dealloc.cta_group::{group_of(self)}.sync.aligned.b32"
+
+
+class Tcgen05RelinquishOp(TileOp, name="tcgen05_relinquish"):
+    """Let other CTAs of the SM allocate: this one does not any more. By one warp."""
+
+    assembly_format = "attr-dict"
+
+    OPTIONAL = frozenset({GROUP})
+    SEMANTICS = Semantics(scope=Scope.WARP, effects=(Touch(Access.WRITE, Resource.TENSOR),))
+
+    @property
+    def mnemonic(self) -> str:
+        """`tcgen05.relinquish_alloc_permit`."""
+        return f"tcgen05.relinquish_alloc_permit.cta_group::{group_of(self)}.sync.aligned"
+
+    def check(self) -> None:
+        """Verify the group."""
+        group_of(self)
+
+
+class TensorBufferOp(TileOp, name="tensor_buffer"):
+    """A buffer in the columns of an allocation, from `column` on.
+
+    The slot must hold the address: a barrier stands between the allocation and this.
+    """
+
+    assembly_format = "$slot `column` $column attr-dict `:` type($slot) `->` type($buffer)"
+
+    SEMANTICS = PURE.but(effects=(Touch(Access.READ, None, 0),), varies=Variation.CTA)
+
+    slot: ext.Operand[Any]
+    column: ir.IntegerAttr
+    buffer: ext.Result[Any]
+
+    def check(self) -> None:
+        """Verify the slot, the buffer, and that it ends within tensor memory."""
+        from tilec.isa.tensor_memory import COLUMNS  # noqa: PLC0415 (for Blackwell only)
+
+        check_slot(self.operands[0])
+        buffer = tensor_buffer(self.results[0], "buffer")
+        first = integer(self, "column")
+        if not 0 <= first <= COLUMNS - buffer.columns:
+            raise TilecError(
+                f"takes columns {first} to {first + buffer.columns - 1}; there are {COLUMNS}"
+            )

@@ -1,0 +1,155 @@
+"""Buffers in tensor memory: what a memref in the space `#tile.tensor<…>` says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING
+
+from tilec.ir.aliases import Value
+from tilec.ir.mlir import ir
+from tilec.ir.state import per_context
+from tilec.ir.types import strides_and_offset
+from tilec.isa import TilecError
+from tilec.layout import LayoutError
+
+from .dialect import TensorAttr
+from .tiles import bits_of
+
+if TYPE_CHECKING:
+    from tilec.layout.tensor_memory import TensorLayout
+
+SCALES = 4
+"""Scale factors of a row in a column."""
+_HELD = ("d", "a", "scale")
+_PAIR, _STATIONARY = "cta_group::2", "ws"
+
+
+@dataclass(frozen=True, slots=True)
+class TensorBuffer:
+    """Matrices in tensor memory, each in columns of its own, one after the other.
+
+    Attributes:
+        held: what lies there: `d`, `a` or `scale`.
+        count: matrices, the product of the memref's leading extents.
+        rows, cols: extents of one matrix, of both CTAs where a pair has it.
+        element_bits: bits of an element.
+        group: CTAs that have it, 1 or 2.
+        stationary: whether it is for products with `.ws`.
+        layout: (row, bank, col) -> (cta, lane, column) of one matrix, `col` counting columns of 32
+            bits; of scale factors those of the first quarter of the lanes.
+    """
+
+    held: str
+    count: int
+    rows: int
+    cols: int
+    element_bits: int
+    group: int
+    stationary: bool
+    layout: TensorLayout
+
+    @property
+    def packed(self) -> int:
+        """Elements of a row in a column of 32 bits."""
+        return 1 if self.held == "d" else 32 // self.element_bits
+
+    @property
+    def matrix_columns(self) -> int:
+        """Columns of one matrix."""
+        return self.layout.columns
+
+    @property
+    def columns(self) -> int:
+        """Columns of all."""
+        return self.count * self.matrix_columns
+
+
+def is_tensor(type_: ir.Type) -> bool:
+    """Whether a type is a memref in tensor memory."""
+    return isinstance(type_, ir.MemRefType) and isinstance(type_.memory_space, TensorAttr)
+
+
+def tensor_buffer(value: Value, what: str) -> TensorBuffer:
+    """The buffer that a value is.
+
+    Raises:
+        TilecError: if it is none in tensor memory, or has a shape that none has.
+    """
+    if not is_tensor(value.type):
+        raise TilecError(f'{what} is a memref in #tile.tensor<"…">, not {value.type}')
+    return buffer_of(ir.MemRefType(value.type))
+
+
+@per_context()
+def buffer_of(type_: ir.MemRefType) -> TensorBuffer:
+    """The buffer that a memref type in a `#tile.tensor` space describes.
+
+    Raises:
+        TilecError: for a shape that no buffer has, or a text that says nothing.
+    """
+    if not type_.has_static_shape or type_.rank < 2 or 0 in type_.shape:
+        raise TilecError(
+            f"a buffer in tensor memory has a static shape of rank 2 or more, not {type_}"
+        )
+    if not _is_row_major(type_):
+        raise TilecError(f"a buffer in tensor memory has no strides of its own, unlike {type_}")
+    assert isinstance(type_.memory_space, TensorAttr)
+    held, group, stationary = _words(type_.memory_space.text.value)
+    *leading, rows, cols = type_.shape
+    bits = bits_of(type_.element_type)
+    try:
+        layout = _layout(held, rows, cols, bits, group, stationary=stationary)
+    except LayoutError as error:
+        raise TilecError(f"{error}: {type_}") from None
+    from tilec.isa.tensor_memory import COLUMNS  # noqa: PLC0415 (for Blackwell only)
+
+    buffer = TensorBuffer(held, prod(leading), rows, cols, bits, group, stationary, layout)
+    if buffer.columns > COLUMNS:
+        raise TilecError(
+            f"takes {buffer.columns} columns of tensor memory, of which an SM has {COLUMNS}: "
+            f"{type_}"
+        )
+    return buffer
+
+
+def _words(text: str) -> tuple[str, int, bool]:
+    """What a space's text says: what is held, by how many CTAs, whether for `.ws`."""
+    held, *rest = text.split() or [""]
+    if held not in _HELD or not set(rest) <= {_PAIR, _STATIONARY} or len(set(rest)) != len(rest):
+        raise TilecError(
+            f'#tile.tensor<"{text}"> names nothing; legal: {", ".join(_HELD)}, each with '
+            f"{_PAIR} or {_STATIONARY} after it where it is for such products"
+        )
+    return held, 2 if _PAIR in rest else 1, _STATIONARY in rest
+
+
+def _layout(
+    held: str, rows: int, cols: int, bits: int, group: int, *, stationary: bool
+) -> TensorLayout:
+    from tilec.layout.tensor_memory import (  # noqa: PLC0415 (for Blackwell only)
+        accumulator,
+        left_operand,
+        scale_columns,
+    )
+
+    if held == "d":
+        if bits not in (16, 32):
+            raise LayoutError(f"elements of D have 16 or 32 bits, not {bits}")
+        return accumulator(rows, cols, group, stationary=stationary)
+    if held == "a":
+        if bits > 32 or cols % (32 // bits):
+            raise LayoutError(f"{cols} elements of {bits} bits are not whole columns of 32 bits")
+        return left_operand(rows, cols, bits, group, stationary=stationary)[0]
+    if bits != 8 or cols != SCALES:
+        raise LayoutError(
+            f"scale factors are of 8 bits, {SCALES} of a row, not {cols} of {bits} bits"
+        )
+    return scale_columns(rows)
+
+
+def _is_row_major(type_: ir.MemRefType) -> bool:
+    strides, offset = strides_and_offset(type_)
+    return bool(offset == 0) and list(strides) == [
+        prod(type_.shape[at + 1 :]) for at in range(type_.rank)
+    ]

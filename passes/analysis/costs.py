@@ -1,0 +1,104 @@
+"""The cost model: cycles of an SM that a round of a loop of products takes, and of what.
+
+It counts three things, each of which an SM does beside the others, so that the longest of them is
+what a round takes:
+
+- products: multiplications of all `tile.dot`s or `tile.warpgroup_dot`s over the instruction's rate;
+- bytes from L2: what the round's copies take, of what a cluster loads once only a CTA's share;
+- bytes of shared memory: what arrives, and what matrix instructions read there. `wgmma` reads B
+  once for each 64 rows, and A once if it lies there.
+
+How tiles are ordered is chosen by what those that run at the same time read of both operands: rows
+of one, columns of the other.
+
+It does not count instructions of other kinds, latencies, which stages of a ring hide, nor launches.
+`tilec.isa.rates` has the numbers of each generation.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tilec.isa import Target
+from tilec.isa.rates import SHARED_BYTES, rates
+from tilec.isa.wgmma import M
+
+
+class Product(NamedTuple):
+    """A product of a round.
+
+    Attributes:
+        m: rows of the tile.
+        n: columns.
+        k: what is added up.
+        bits: of an element of A and B.
+        of_warpgroups: whether by `wgmma`.
+        a_in_registers: whether A is not read from shared memory.
+        columns: of an instruction, or of what a warp keeps of B; the tile's where nobody knows.
+    """
+
+    m: int
+    n: int
+    k: int
+    bits: int
+    of_warpgroups: bool
+    a_in_registers: bool = False
+    columns: int = 0
+
+    @property
+    def shared_bytes(self) -> int:
+        """Bytes of shared memory that `wgmma` reads: B for each 64 rows, A for each instruction."""
+        of_b = self.n * -(-self.m // M)
+        of_a = 0 if self.a_in_registers else self.m * -(-self.n // (self.columns or self.n))
+        return (of_a + of_b) * self.k * self.bits // 8
+
+
+class Round(NamedTuple):
+    """What a round of a loop takes, in cycles of an SM.
+
+    Attributes:
+        products: of multiplying.
+        l2: of what comes from L2.
+        shared: of shared memory.
+    """
+
+    products: float
+    l2: float
+    shared: float
+
+    @property
+    def cycles(self) -> float:
+        """What the round takes, all three going on beside each other."""
+        return max(self)
+
+
+def cost_of_round(products: list[Product], loaded: float, target: Target) -> Round:
+    """What a round takes.
+
+    Args:
+        products: of the round.
+        loaded: bytes that come to the CTA from L2.
+        target: the GPU.
+    """
+    known = rates(target)
+    multiplying = sum(
+        one.m * one.n * one.k / known.products(of_warpgroups=one.of_warpgroups, bits=one.bits)
+        for one in products
+    )
+    moved = loaded + sum(one.shared_bytes for one in products)
+    return Round(multiplying, loaded / known.l2_bytes, moved / SHARED_BYTES)
+
+
+_GROUPS = (8, 16)
+"""Rows of tiles between which is chosen, as DeepGEMM does."""
+
+
+def rows_together(rows: int, cols: int, at_once: int) -> int:
+    """How many rows of tiles to go down before a next column, so that least is read at a time.
+
+    Args:
+        rows: of a tile, or of those of a cluster.
+        cols: likewise.
+        at_once: tiles, or clusters, that run at the same time.
+    """
+    return min(_GROUPS, key=lambda count: count * rows + -(-at_once // count) * cols)

@@ -1,0 +1,154 @@
+"""`tile-form-clusters`: CTAs that are neighbours load for each other what both read, on sm_90a."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from tilec.dialects.tile.attributes import CTA_CLUSTER, CTAS_PER_SM, MULTICAST, PERSISTENT
+from tilec.dialects.tile.ops import AsyncCopyOp, WarpgroupDotOp
+from tilec.dialects.tile.shared import shared_buffer
+from tilec.dialects.tile.tiles import bits_of
+from tilec.ir.attributes import given_attribute
+from tilec.ir.dimensions import dimension_of
+from tilec.ir.mlir import gpu, ir, scf
+from tilec.ir.types import memref_of
+from tilec.isa import Target
+from tilec.isa.limits import CLUSTERS_SINCE
+from tilec.isa.wording import counted
+
+from .analysis.costs import Product, Round, cost_of_round
+from .functions import cluster_size
+from .hopper.clusters import Cluster, can_be_parted, given_cluster, same_copies
+from .hopper.parting import loops_of_products
+from .kernel_pass import Kernel, KernelPass
+
+_PAIR = 2
+"""CTAs of a cluster that is not asked for: a GPC may have no room for a third cluster of more."""
+
+
+@dataclass(frozen=True)
+class FormClusters(KernelPass):
+    """Choose which CTAs are a cluster, and which copies they share.
+
+    In and out: level 2, kernels that are `tile.automatic`. CTAs that are neighbours along an axis
+    of the grid, on whose number a copy for the products of a loop does not depend, can each load a
+    part of it and multicast that to all of them. Where the cost model says that a round waits for
+    L2 rather than for products, two CTAs along the axis with more such bytes become a cluster:
+    the kernel gets `tile.cluster`, which is obeyed if the program has it, and each such copy
+    `tile.multicast`. tile-make-persistent gives clusters their tiles, tile-specialize-warps makes
+    the copies; a kernel that they leave has no cluster.
+
+    Attributes:
+        enabled: false leaves kernels that do not say `tile.cluster`.
+    """
+
+    name: ClassVar[str] = "tile-form-clusters"
+
+    enabled: bool = True
+
+    def run(self, kernel: Kernel) -> None:
+        """Decide for a kernel."""
+        pinned = CTA_CLUSTER in kernel.function.attributes
+        given = given_cluster(kernel.function)
+        if not (self.enabled or given) or (pinned and given is None):
+            return
+        target = kernel.target
+        if not (kernel.is_entry and kernel.is_automatic and target):
+            return
+        for loop, tiles in loops_of_products(kernel):
+            with kernel.at(loop):
+                why = _obstacle(kernel, target, tiles)
+                cluster = _best(kernel, loop) if given is None else given
+                shared = [] if cluster is None else _shared(loop, cluster)
+                if not why and not shared:
+                    why = "its products read nothing that neighbours in the grid read, too"
+                if not why and given is None:
+                    why = _does_not_pay(loop, shared, target)
+                if why:
+                    kernel.missed(kernel.function, f"has no clusters: {why}")
+                    _forget(kernel)
+                    return
+                assert cluster is not None
+                kernel.function.attributes[CTA_CLUSTER] = ir.DenseI64ArrayAttr.get(cluster.extents)
+                for copy in shared:
+                    copy.operation.attributes[MULTICAST] = ir.UnitAttr.get()
+                _explain(kernel, loop, cluster, shared, target)
+            return
+        _forget(kernel)
+
+
+def _forget(kernel: Kernel) -> None:
+    if CTA_CLUSTER in kernel.function.attributes:
+        del kernel.function.attributes[CTA_CLUSTER]
+
+
+def _obstacle(kernel: Kernel, target: Target, tiles: scf.ForOp | None) -> str:
+    """Why a kernel's CTAs are not clusters, whatever they would share; empty if they may be."""
+    function = kernel.function
+    persistent = given_attribute(function, PERSISTENT, ir.BoolAttr)
+    if target.number < CLUSTERS_SINCE:
+        return f"{target} has none"
+    if cluster_size(function) is not None:
+        return "it says which CTAs are a cluster"
+    if tiles is not None or CTAS_PER_SM in function.attributes:
+        return "it has a loop over tiles"
+    if persistent is not None and not persistent.value:
+        return "its CTAs take a tile each"
+    return ""
+
+
+def _best(kernel: Kernel, loop: scf.ForOp) -> Cluster | None:
+    """The pair with the most bytes to share, along an axis that counts; None without any."""
+    axes = {dimension_of(op) for op in kernel.named(gpu.BlockIdOp)}
+    sizes = {(_bytes(_shared(loop, pair)), pair) for pair in (Cluster(n, _PAIR) for n in axes)}
+    most, best = max(sizes, default=(0, None))
+    return best if most else None
+
+
+def _shared(loop: scf.ForOp, cluster: Cluster) -> list[AsyncCopyOp]:
+    """The copies that CTAs of a cluster share."""
+    same = same_copies(loop, cluster.axis)
+    return [copy for copy in same if can_be_parted(copy.operands[1], cluster.size)]
+
+
+def _bytes(copies: list[AsyncCopyOp]) -> int:
+    return sum(shared_buffer(memref_of(copy.operands[1])).bytes for copy in copies)
+
+
+def _round(loop: scf.ForOp, saved: float, target: Target) -> Round:
+    """What a round takes if so many bytes need not come from L2."""
+    ops = list(loop.regions[0].blocks[0].operations)
+    copies = [op for op in ops if isinstance(op, AsyncCopyOp)]
+    dots = [_product(op) for op in ops if isinstance(op, WarpgroupDotOp)]
+    return cost_of_round(dots, _bytes(copies) - saved, target)
+
+
+def _product(dot: WarpgroupDotOp) -> Product:
+    m, n = ir.RankedTensorType(dot.d.type).shape
+    bits = bits_of(memref_of(dot.b).element_type)
+    form = dot.key
+    held = "a" in dot.tiles()
+    return Product(m, n, dot.depth(), bits, True, held, form.operand("d").cols)
+
+
+def _does_not_pay(loop: scf.ForOp, shared: list[AsyncCopyOp], target: Target) -> str:
+    """Why a cluster would not be faster; empty if it would."""
+    now = _round(loop, 0, target)
+    then = _round(loop, _bytes(shared) * (1 - 1 / _PAIR), target)
+    if then.cycles < now.cycles:
+        return ""
+    return f"a round takes {now.cycles:.0f} cycles with and without, of L2 {now.l2:.0f}"
+
+
+def _explain(
+    kernel: Kernel, loop: scf.ForOp, cluster: Cluster, shared: list[AsyncCopyOp], target: Target
+) -> None:
+    saved = _bytes(shared) * (1 - 1 / cluster.size)
+    now, then = _round(loop, 0, target), _round(loop, saved, target)
+    kernel.remark(
+        kernel.function,
+        f"is for clusters of {cluster}: each CTA loads a part of "
+        f"{counted(len(shared), 'copy', 'copies')} for all, and a round takes "
+        f"{then.l2:.0f} cycles of L2, not {now.l2:.0f}, beside {now.products:.0f} of products",
+    )

@@ -1,0 +1,190 @@
+"""`tile.tcgen05_mma` and its kin: inline assembly, each with its descriptors.
+
+LLVM 22's intrinsics of `tcgen05.mma` say that they touch only what their pointers point to, and a
+matrix descriptor is an integer: what is stored to an operand in shared memory LLVM would delete
+where it is overwritten later. Assembly with `~{memory}` is left where it stands. A form that a
+target lacks aborts LLVM's process, where `tile-check-target` has said so before. PTX ISA 9.7.16.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tilec.dialects.tile.matrix_operands import MatrixOperand
+from tilec.dialects.tile.ops.base import TileOp
+from tilec.dialects.tile.ops.tcgen05 import Tcgen05MmaOp, Tcgen05MmaScaledOp, TensorProductOp
+from tilec.dialects.tile.ops.tcgen05_moves import (
+    Tcgen05CommitOp,
+    Tcgen05CpOp,
+    Tcgen05FenceOp,
+    Tcgen05LdOp,
+    Tcgen05StOp,
+    Tcgen05WaitLdOp,
+    Tcgen05WaitStOp,
+)
+from tilec.dialects.tile.ops.tensor_memory import (
+    Tcgen05AllocOp,
+    Tcgen05DeallocOp,
+    Tcgen05RelinquishOp,
+    TensorBufferOp,
+)
+from tilec.ir.aliases import Value
+from tilec.ir.attributes import attribute
+from tilec.ir.mlir import ir
+from tilec.ir.ops import arith, llvm
+from tilec.ir.types import i32
+from tilec.isa.matrix_descriptor import MatrixDescriptor
+
+from ..fragments.expansion import Expansion, Values
+from .barriers import address_in_shared, barrier_address
+from .instructions import emit_instruction, written
+from .lowering import Lowering
+from .matrix_descriptors import descriptor_of
+from .passing import passed
+from .registers import bitcast, packing_of
+from .tensor_addresses import tensor_address
+
+
+class Tcgen05:
+    """Lowering of what one kernel does in tensor memory."""
+
+    def __init__(self, lowering: Lowering) -> None:
+        self._lowering = lowering
+
+    # Columns
+
+    def alloc(self, op: Tcgen05AllocOp, expansion: Expansion) -> list[Values]:
+        """`tile.tcgen05_alloc`."""
+        columns = attribute(op, "columns", ir.IntegerAttr).value
+        place = address_in_shared(expansion.one(op.slot))
+        emit_instruction(op.mnemonic, {"dst": place}, numbers={"n": columns})
+        return []
+
+    def dealloc(self, op: Tcgen05DeallocOp, expansion: Expansion) -> list[Values]:
+        """`tile.tcgen05_dealloc`."""
+        columns = attribute(op, "columns", ir.IntegerAttr).value
+        address = llvm.load(expansion.one(op.slot), i32(), _WORD)
+        emit_instruction(op.mnemonic, {"acc": address}, numbers={"n": columns})
+        return []
+
+    def relinquish(self, op: Tcgen05RelinquishOp, _: Expansion) -> list[Values]:
+        """`tile.tcgen05_relinquish`."""
+        emit_instruction(op.mnemonic, {})
+        return []
+
+    def buffer(self, op: TensorBufferOp, expansion: Expansion) -> list[Values]:
+        """`tile.tensor_buffer`: the address of its first column."""
+        first = attribute(op, "column", ir.IntegerAttr).value
+        address = llvm.load(expansion.one(op.slot), i32(), _WORD)
+        return [[llvm.add(address, llvm.constant_i32(first)) if first else address]]
+
+    # Products and copies
+
+    def product(self, op: TensorProductOp, expansion: Expansion) -> list[Values]:
+        """`tile.tcgen05_mma` and `tile.tcgen05_mma_scaled`."""
+        operands = {"acc": self._in_tensor(op, "d", expansion)}
+        if op.key.a == "tensor":
+            operands["a"] = self._in_tensor(op, "a", expansion)
+        else:
+            operands["adesc"] = _in_shared(op, "a", expansion)
+        operands["bdesc"] = _in_shared(op, "b", expansion)
+        for name in op.MATRICES[3:]:
+            operands[name] = self._in_tensor(op, name, expansion)
+        operands["p"] = op.operands[3]
+        emit_instruction(op.mnemonic, operands, numbers={"idesc": op.descriptor.encode()})
+        return []
+
+    def _in_tensor(self, op: TensorProductOp, name: str, expansion: Expansion) -> Value:
+        value = op.matrix_named(name)
+        indices = op.indices_of(name)
+        if name.startswith("sf"):
+            indices = [*indices[:-1], arith.index(0)]  # the byte is the descriptor's to say
+        return tensor_address(value, expansion.one(value), indices)
+
+    def copy(self, op: Tcgen05CpOp, expansion: Expansion) -> list[Values]:
+        """`tile.tcgen05_cp`."""
+        source, target = list(op.operands)[:2]
+        word = _descriptor(op.shared_operand(), source, expansion, op.source_indices)
+        place = tensor_address(target, expansion.one(target), op.target_indices)
+        emit_instruction(op.mnemonic, {"acc": place, "adesc": word})
+        return []
+
+    def commit(self, op: Tcgen05CommitOp, expansion: Expansion) -> list[Values]:
+        """`tile.tcgen05_commit`."""
+        operands = {"bar": barrier_address(expansion.one(op.barriers), op.index)}
+        for mask in op.mask:
+            operands["mask"] = arith.index_cast(mask, ir.IntegerType.get_signless(16))
+        emit_instruction(op.mnemonic, operands)
+        return []
+
+    # Loads and stores
+
+    def load(self, op: Tcgen05LdOp, expansion: Expansion) -> list[Values]:
+        """`tile.tcgen05_ld`."""
+        source = op.source
+        address = tensor_address(source, expansion.one(source), op.place)
+        call = self._lowering.call_of(op.key)
+        return [self._lowering.call(call, [address], packing_of(op.fragment).type)]
+
+    def store(self, op: Tcgen05StOp, expansion: Expansion) -> list[Values]:
+        """`tile.tcgen05_st`."""
+        target = op.target
+        address = tensor_address(target, expansion.one(target), op.place)
+        words = [bitcast(word, i32()) for word in expansion.values(op.fragment)]
+        self._lowering.call(self._lowering.call_of(op.key), [address, *words])
+        return []
+
+    def wait_load(self, op: Tcgen05WaitLdOp, expansion: Expansion) -> list[Values]:
+        """`tile.tcgen05_wait_ld`: what it waits for goes through its assembly."""
+        return passed(written(op.mnemonic), op, expansion)
+
+    def wait_store(self, op: Tcgen05WaitStOp, _: Expansion) -> list[Values]:
+        """`tile.tcgen05_wait_st`."""
+        emit_instruction(op.mnemonic, {})
+        return []
+
+    def fence(self, op: Tcgen05FenceOp, _: Expansion) -> list[Values]:
+        """`tile.tcgen05_fence`."""
+        emit_instruction(op.mnemonic, {})
+        return []
+
+
+_WORD = 4
+"""Bytes of the word that holds an address."""
+
+
+def _in_shared(op: TensorProductOp, name: str, expansion: Expansion) -> Value:
+    value = op.matrix_named(name)
+    return _descriptor(op.shared_operand(name), value, expansion, op.indices_of(name))
+
+
+def _descriptor(
+    matrix: MatrixOperand, memref: Value, expansion: Expansion, indices: Values
+) -> Value:
+    """The matrix descriptor of an operand in shared memory."""
+    found = matrix.described.descriptor
+    fixed = MatrixDescriptor(0, found.leading, found.stride, str(found.swizzle)).encode()
+    return descriptor_of(matrix, fixed, memref, expansion.one(memref), indices)
+
+
+_METHODS: dict[type[TileOp], Callable[[Tcgen05, Any, Expansion], list[Values]]] = {
+    Tcgen05AllocOp: Tcgen05.alloc,
+    Tcgen05CommitOp: Tcgen05.commit,
+    Tcgen05CpOp: Tcgen05.copy,
+    Tcgen05DeallocOp: Tcgen05.dealloc,
+    Tcgen05FenceOp: Tcgen05.fence,
+    Tcgen05LdOp: Tcgen05.load,
+    Tcgen05MmaOp: Tcgen05.product,
+    Tcgen05MmaScaledOp: Tcgen05.product,
+    Tcgen05RelinquishOp: Tcgen05.relinquish,
+    Tcgen05StOp: Tcgen05.store,
+    Tcgen05WaitLdOp: Tcgen05.wait_load,
+    Tcgen05WaitStOp: Tcgen05.wait_store,
+    TensorBufferOp: Tcgen05.buffer,
+}
+
+
+def lower(lowering: Lowering, op: TileOp, expansion: Expansion) -> list[Values]:
+    """What replaces an op on tensor memory."""
+    return _METHODS[type(op)](Tcgen05(lowering), op, expansion)

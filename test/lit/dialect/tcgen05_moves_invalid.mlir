@@ -1,0 +1,203 @@
+// RUN: tile-opt %s --split-input-file --verify-diagnostics
+
+!D = memref<128x64xf32, #tile.tensor<"d">>
+!F = !tile.frag<tensor<32x4xf32>, #tile.layout<"register [0,2] [0,1]; lane [1,0] [2,0] [4,0] [8,0] [16,0] -> row 32, col 4">>
+func.func @layout(%d: !D, %i: index) {
+  // expected-error @below {{what tcgen05.ld.sync.aligned.32x32b.x4.b32 moves of memref<128x64xf32, #tile.tensor<"d">> is !tile.frag<tensor<32x4xf32>, #tile.layout<"register [0,1] [0,2]; lane [1,0] [2,0] [4,0] [8,0] [16,0] -> row 32, col 4">>, not}}
+  %x = tile.tcgen05_ld %d[%i, %i] {form = "tcgen05.ld.sync.aligned.32x32b.x4.b32"} : !D -> !F
+  return
+}
+
+// -----
+
+!D = memref<64x64xf32, #tile.tensor<"d">>
+!F = !tile.frag<tensor<32x4xf32>, #tile.layout<"register [0,1] [0,2]; lane [1,0] [2,0] [4,0] [8,0] [16,0] -> row 32, col 4">>
+func.func @half_of_the_lanes(%d: !D, %i: index) {
+  // expected-error @below {{tcgen05.ld.sync.aligned.32x32b.x4.b32 reaches 32 lanes of 4 columns, not all of which are of 64x64 there}}
+  %x = tile.tcgen05_ld %d[%i, %i] {form = "tcgen05.ld.sync.aligned.32x32b.x4.b32"} : !D -> !F
+  return
+}
+
+// -----
+
+!D = memref<128x64xf16, #tile.tensor<"d">>
+!F = !tile.frag<tensor<32x4xf32>, #tile.layout<"register [0,1] [0,2]; lane [1,0] [2,0] [4,0] [8,0] [16,0] -> row 32, col 4">>
+func.func @two_in_a_register(%d: !D, %i: index) {
+  // expected-error @below {{moves one column in a register; elements of 16 bits that have a column each want .pack::16b, others do not}}
+  %x = tile.tcgen05_ld %d[%i, %i] {form = "tcgen05.ld.sync.aligned.32x32b.x4.b32"} : !D -> !F
+  return
+}
+
+// -----
+
+!D = memref<128x64xf32, #tile.tensor<"d">>
+!F = !tile.frag<tensor<32x4xf32>, #tile.layout<"register [0,1] [0,2]; lane [1,0] [2,0] [4,0] [8,0] [16,0] -> row 32, col 4">>
+func.func @place(%d: !D, %i: index) {
+  %c62 = arith.constant 62 : index
+  // expected-error @below {{takes columns 62 to 65 of a matrix of 64}}
+  %x = tile.tcgen05_ld %d[%i, %c62] {form = "tcgen05.ld.sync.aligned.32x32b.x4.b32"} : !D -> !F
+  return
+}
+
+// -----
+
+!D = memref<128x64xf32, #tile.tensor<"d">>
+!F = !tile.frag<tensor<32x4xf32>, #tile.layout<"register [0,1] [0,2]; lane [1,0] [2,0] [4,0] [8,0] [16,0] -> row 32, col 4">>
+func.func @row(%d: !D, %i: index) {
+  %c8 = arith.constant 8 : index
+  // expected-error @below {{rows start at multiples of 32, not at 8}}
+  %x = tile.tcgen05_ld %d[%c8, %i] {form = "tcgen05.ld.sync.aligned.32x32b.x4.b32"} : !D -> !F
+  return
+}
+
+// -----
+
+!D = memref<128x64xf32, #tile.tensor<"d">>
+!F = !tile.frag<tensor<32x4xf32>, #tile.layout<"register [0,1] [0,2]; lane [1,0] [2,0] [4,0] [8,0] [16,0] -> row 32, col 4">>
+func.func @family(%d: !D, %i: index) {
+  // expected-error @below {{takes a form of tcgen05.ld; tcgen05.st.sync.aligned.32x32b.x4.b32 is one of tcgen05.st}}
+  %x = tile.tcgen05_ld %d[%i, %i] {form = "tcgen05.st.sync.aligned.32x32b.x4.b32"} : !D -> !F
+  return
+}
+
+// -----
+
+!D = memref<128x64xf32, #tile.tensor<"d">>
+!F = !tile.frag<tensor<32x4xf32>, #tile.layout<"register [0,1] [0,2]; lane [1,0] [2,0] [4,0] [8,0] [16,0] -> row 32, col 4">>
+func.func @apart(%d: !D, %i: index) {
+  // expected-error @below {{tcgen05.ld.sync.aligned.16x32bx2.x4.b32 reaches columns apart, which no fragment has}}
+  %x = tile.tcgen05_ld %d[%i, %i] {form = "tcgen05.ld.sync.aligned.16x32bx2.x4.b32"} : !D -> !F
+  return
+}
+
+// -----
+
+!S = memref<128x4xi8, #tile.tensor<"scale">>
+!F = !tile.frag<tensor<32x4xf32>, #tile.layout<"register [0,1] [0,2]; lane [1,0] [2,0] [4,0] [8,0] [16,0] -> row 32, col 4">>
+func.func @scales(%d: !S, %i: index) {
+  // expected-error @below {{scale factors come by tile.tcgen05_cp, not in fragments}}
+  %x = tile.tcgen05_ld %d[%i, %i] {form = "tcgen05.ld.sync.aligned.32x32b.x4.b32"} : !S -> !F
+  return
+}
+
+// -----
+
+!D = memref<128x64xf32, #tile.tensor<"d">>
+!F = !tile.frag<tensor<32x4xf32>, #tile.layout<"register [0,1] [0,2]; lane [1,0] [2,0] [4,0] [8,0] [16,0] -> row 32, col 4">>
+func.func @count(%x: !F, %d: !D, %i: index) {
+  // expected-error @below {{what tcgen05.st.sync.aligned.32x32b.x8.b32 moves of memref<128x64xf32, #tile.tensor<"d">> is !tile.frag<tensor<32x8xf32>}}
+  tile.tcgen05_st %x, %d[%i, %i] {form = "tcgen05.st.sync.aligned.32x32b.x8.b32"} : !F, !D
+  return
+}
+
+// -----
+
+!F = !tile.frag<tensor<32x4xf32>, #tile.layout<"register [0,1] [0,2]; lane [1,0] [2,0] [4,0] [8,0] [16,0] -> row 32, col 4">>
+func.func @space(%x: !F, %d: memref<128x64xf32>, %i: index) {
+  // expected-error @below {{buffer is a memref in #tile.tensor<"…">, not memref<128x64xf32>}}
+  tile.tcgen05_st %x, %d[%i, %i] {form = "tcgen05.st.sync.aligned.32x32b.x4.b32"} : !F, memref<128x64xf32>
+  return
+}
+
+// -----
+
+!F = !tile.frag<tensor<32x4xf32>, #tile.layout<"register [0,1] [0,2]; lane [1,0] [2,0] [4,0] [8,0] [16,0] -> row 32, col 4">>
+func.func @results(%x: !F) {
+  // expected-error @below {{gives back each fragment as it takes it: 1 of the same types, not ()}}
+  "tile.tcgen05_wait_ld"(%x) : (!F) -> ()
+  return
+}
+
+// -----
+
+func.func @scalar(%x: f32) {
+  // expected-error @below {{operand 0 must be a !tile.frag, not f32}}
+  %y = "tile.tcgen05_wait_ld"(%x) : (f32) -> f32
+  return
+}
+
+// -----
+
+func.func @attribute() {
+  // expected-error @below {{unknown attribute 'pending'}}
+  tile.tcgen05_wait_st {pending = 1}
+  return
+}
+
+// -----
+
+!Atoms = memref<32x16xi8, #tile.shared<"none">>
+!A = memref<128x64xf16, #tile.tensor<"a">>
+func.func @target(%x: !Atoms, %a: !A, %i: index) {
+  // expected-error @below {{tcgen05.cp.cta_group::1.32x128b.warpx4 goes to #tile.tensor<"scale">, not}}
+  tile.tcgen05_cp %x[%i, %i] to %a[%i, %i] {form = "tcgen05.cp.cta_group::1.32x128b.warpx4"} : !Atoms to !A
+  return
+}
+
+// -----
+
+!Atoms = memref<32x16xi8, #tile.shared<"none">>
+!Scales = memref<256x4xi8, #tile.tensor<"scale">>
+func.func @row(%x: !Atoms, %s: !Scales, %i: index) {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  // expected-error @below {{goes to a row that is a constant multiple of 128, below 256}}
+  tile.tcgen05_cp %x[%i, %i] to %s[%c64, %c0] {form = "tcgen05.cp.cta_group::1.32x128b.warpx4"} : !Atoms to !Scales
+  return
+}
+
+// -----
+
+!Atoms = memref<32x16xi8, #tile.shared<"none">>
+!Scales = memref<128x4xi8, #tile.tensor<"scale">>
+func.func @form(%x: !Atoms, %s: !Scales, %i: index) {
+  // expected-error @below {{form is one of tcgen05.cp.cta_group::1.128x256b}}
+  tile.tcgen05_cp %x[%i, %i] to %s[%i, %i] {form = "tcgen05.cp.cta_group::1.4x256b"} : !Atoms to !Scales
+  return
+}
+
+// -----
+
+!Short = memref<16x16xi8, #tile.shared<"none">>
+!Scales = memref<128x4xi8, #tile.tensor<"scale">>
+func.func @rows(%x: !Short, %s: !Scales) {
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{operand source of tcgen05.cp.cta_group::1.32x128b.warpx4 has 32 rows, more than the 16 rows of the memref's matrices}}
+  tile.tcgen05_cp %x[%c0, %c0] to %s[%c0, %c0] {form = "tcgen05.cp.cta_group::1.32x128b.warpx4"} : !Short to !Scales
+  return
+}
+
+// -----
+
+!Words = memref<3xi32, #tile.shared<"none">>
+func.func @barriers(%b: !Words, %i: index) {
+  // expected-error @below {{barriers are memref<…xi64, #tile.shared<"none">> of rank 1, not}}
+  tile.tcgen05_commit %b[%i] : !Words
+  return
+}
+
+// -----
+
+!Bars = memref<3xi64, #tile.shared<"none">>
+func.func @masks(%b: !Bars, %i: index) {
+  // expected-error @below {{takes one mask, not 2}}
+  "tile.tcgen05_commit"(%b, %i, %i, %i) : (!Bars, index, index, index) -> ()
+  return
+}
+
+// -----
+
+!Bars = memref<3xi64, #tile.shared<"none">>
+func.func @group(%b: !Bars, %i: index) {
+  // expected-error @below {{cta_group is 1 or 2, not 3}}
+  tile.tcgen05_commit %b[%i] {cta_group = 3} : !Bars
+  return
+}
+
+// -----
+
+func.func @side() {
+  // expected-error @below {{'tile.tcgen05_fence' op orders before or after, not between}}
+  tile.tcgen05_fence between
+  return
+}

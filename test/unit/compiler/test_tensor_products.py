@@ -1,0 +1,107 @@
+"""Products in tensor memory, from level 3 to the simulator against numpy, and through LLVM."""
+
+# ruff: noqa: E501 (programs have long lines)
+
+from __future__ import annotations
+
+import re
+
+import ml_dtypes
+import numpy as np
+import pytest
+import tilec
+from tilec.backend.codegen import generate
+from tilec.isa import TARGETS
+from tilec.isa.instructions import instructions
+
+from .tensor_programs import Product
+
+NUMPY = {
+    "f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "i32": np.int32,
+    "i8": np.int8, "f8E4M3FN": ml_dtypes.float8_e4m3fn, "f8E5M2": ml_dtypes.float8_e5m2,
+}  # fmt: skip
+_ONE = "cta_group::1.kind::"
+HALVES, BYTES = ("f32", "f16", "f16"), ("f32", "f8E4M3FN", "f8E5M2")
+PRODUCTS = [
+    Product(f"{_ONE}f16", "f32.f16.f16", HALVES, 128, 64, 64, 16),
+    Product(f"{_ONE}f16", "f32.f16.f16", HALVES, 128, 8, 16, 16, "32B"),
+    Product(f"{_ONE}f16", "f16.f16.f16", ("f16", "f16", "f16"), 64, 16, 32, 16, "64B"),
+    Product(f"{_ONE}f16", "f32.f16.f16", HALVES, 128, 64, 64, 16, transposed=True),
+    Product(f"{_ONE}f16", "f32.bf16.bf16", ("f32", "bf16", "bf16"), 128, 16, 64, 16,
+            a_in_tensor=True),
+    Product(f"{_ONE}tf32", "f32.tf32.tf32", ("f32", "f32", "f32"), 64, 32, 32, 8),
+    Product(f"{_ONE}f8f6f4", "f32.e4m3.e5m2", BYTES, 128, 32, 128, 32),
+    Product(f"{_ONE}i8", "s32.s8.s8", ("i32", "i8", "i8"), 128, 16, 64, 32, "64B"),
+    Product(f"{_ONE}f16", "f32.f16.f16", HALVES, 32, 64, 64, 16, stationary=True),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("product", PRODUCTS, ids=lambda one: f"{one.types} {one.m}x{one.n}")
+def test_products(product: Product) -> None:
+    program = tilec.compile(product.text(), target="sm_100a", cache=False)
+    rng = np.random.default_rng(product.n)
+    d, a, b = (NUMPY[name] for name in product.elements)
+    left = rng.integers(-3, 4, (product.m, product.k)).astype(a)
+    right = rng.integers(-3, 4, (product.n, product.k)).astype(b)
+    given = np.ascontiguousarray(right.T) if product.transposed else right
+    sums = np.zeros((product.m, product.n), d)
+    program.launch(left, given, sums, grid=1, device="sim").require_ok()
+    wanted = left.astype(np.int64) @ right.astype(np.int64).T
+    np.testing.assert_array_equal(sums.astype(np.int64), wanted)
+
+
+def test_targets_know_whether_they_have_tensor_memory() -> None:
+    alloc = instructions()["tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32"]
+    for target in TARGETS.values():
+        assert target.has_tensor_memory == (alloc.min_ptx(target) is not None), target
+
+
+INTRINSIC = """
+target datalayout = "e-i64:64-i128:128-v16:16-v32:32-n16:32:64"
+target triple = "nvptx64-nvidia-cuda"
+@operand = external addrspace(3) global [64 x i32], align 1024
+declare void @llvm.nvvm.tcgen05.mma.shared(ptr addrspace(6), i64, i64, i32, i1, i32, i32, i32)
+define ptx_kernel void @k(ptr addrspace(6) %d, i64 %a, i64 %b) {
+  store i32 1, ptr addrspace(3) @operand
+  call void @llvm.nvvm.tcgen05.mma.shared(
+      ptr addrspace(6) %d, i64 %a, i64 %b, i32 136314896, i1 false, i32 0, i32 1, i32 0)
+  store i32 2, ptr addrspace(3) @operand
+  ret void
+}
+define void @function() {
+  ret void
+}
+"""
+OVERWRITTEN = """
+!A = memref<128x64xf16, #tile.shared<"128B">>
+!D = memref<128x128xf32, #tile.tensor<"d">>
+!X = !tile.frag<tensor<32x8xf16>, #tile.layout<"register [0,1] [0,2] [0,4]; lane [1,0] [2,0] [4,0] [8,0] [16,0] -> row 32, col 8">>
+gpu.module @m {
+  gpu.func @k(%one: f16, %two: f16) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %more = arith.constant true
+    %a = tile.alloc_shared : !A
+    %d = tile.alloc_tensor : !D
+    %x = tile.fill %one : f16 -> !X
+    %y = tile.fill %two : f16 -> !X
+    tile.store %x, %a[%c0, %c0] {vector = 8} : !X, !A
+    tile.tcgen05_mma %a[%c0, %c0], %a[%c0, %c0], %d[%c0, %c0] if %more {form = "tcgen05.mma.cta_group::1.kind::f16.a::descriptor", types = "f32.f16.f16"} : !A, !A, !D
+    tile.store %y, %a[%c0, %c0] {vector = 8} : !X, !A
+    gpu.return
+  }
+  gpu.func @function() {
+    gpu.return
+  }
+}
+"""
+
+
+def test_what_is_stored_to_an_operand_before_the_product_stays() -> None:
+    """LLVM 22 takes its intrinsic for one that reads none of it: the first store is gone there.
+
+    Not all of -O3 runs on kernels alone, so that each module has a function.
+    """
+    by_intrinsic = generate(INTRINSIC, cpu="sm_100a", features="+ptx86", level=3)
+    assert len(re.findall(r"st\.shared", by_intrinsic)) == 1
+    before, _, after = tilec.compile(OVERWRITTEN, target="sm_100a").ptx.partition("tcgen05.mma")
+    assert len(re.findall(r"st\.shared", before)) == len(re.findall(r"st\.shared", after)) == 1
