@@ -99,7 +99,7 @@ class _Map:
         if problem is None and (descriptor.im2col is not None) != self.im2col:
             problem = f"it is {'' if descriptor.im2col else 'not '}of im2col"
         if problem is None and begin % MAP_PLACES:
-            problem = f"it lies at no multiple of {MAP_PLACES} bytes"
+            problem = f"its address is not a multiple of {MAP_PLACES} bytes"
         if problem is None:
             return descriptor
         raise illegal_map(self.binding, thread, f"uses a tensor map: {problem}")
