@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tilec.ir.mlir import ir
     from tilec.passes.base import Diagnostic, Pass
     from tilec.runtime.cuda.bound import Launch
-    from tilec.sim import Report
+    from tilec.sim import Report, Timeline
 
     from .backend.cubin import Assembled, Resources
     from .launch.c_launcher import Launcher
@@ -247,6 +247,7 @@ class Compiled:
         cluster: int | Sequence[int] | None = None,
         stream: Any = None,
         sms: int | None = None,
+        timeline: Sequence[int] | None = None,
     ) -> Report | None:
         """Run a kernel on a GPU or the simulator.
 
@@ -265,6 +266,8 @@ class Compiled:
                 unless there are arrays to copy back.
             sms: SMs on which a kernel runs whose CTAs take one tile of the grid after the other; by
                 default all that the GPU has, on the simulator 132.
+            timeline: the place in the grid of a CTA, as (0, 0, 0), whose timeline the simulator
+                records: `Report.timeline`.
 
         Returns:
             What the simulator counted; None from a GPU.
@@ -278,6 +281,7 @@ class Compiled:
         from .launch.run import launch  # noqa: PLC0415 (with the simulator and the runtime)
 
         how = {"kernel": kernel, "device": device, "cluster": cluster, "stream": stream, "sms": sms}
+        how["timeline"] = timeline
         try:
             return launch(self, args, grid=grid, block=block, dynamic_smem=dynamic_smem, **how)
         except NoMapError:
@@ -328,21 +332,25 @@ class Compiled:
         made = [stage.value for stage in Stage if stage.value in vars(self)]
         return f"<program for {self.target}; made so far: {', '.join(made) or 'nothing'}>"
 
-    def show(self) -> Path:
+    def show(self, timeline: Timeline | None = None) -> Path:
         """Open `explore`'s page in the browser, where there is one; the file that it is in."""
         import tempfile  # noqa: PLC0415 (only here)
         import webbrowser  # noqa: PLC0415
 
         file = Path(tempfile.mkdtemp(prefix="tilec-"), "program.html")
-        file.write_text(self.explore(), encoding="utf-8")
+        file.write_text(self.explore(timeline), encoding="utf-8")
         webbrowser.open(file.as_uri())
         return file
 
-    def explore(self) -> str:
-        """A page of HTML: the program after every pass and stage, tied to its source lines."""
+    def explore(self, timeline: Timeline | None = None) -> str:
+        """A page of HTML: the program after every pass and stage, tied to its source lines.
+
+        Args:
+            timeline: of a launch on the simulator, `Report.timeline`, to be drawn on it.
+        """
         from .report.explorer import explore  # noqa: PLC0415
 
-        return explore(self)
+        return explore(self, timeline)
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the kernels, and the PTX to unfold."""

@@ -25,6 +25,10 @@ class Pipeline(NamedTuple):
     def __str__(self) -> str:
         return f"builtin.module({','.join(map(str, (*self.tile, *self.nvvm)))})"
 
+    def __repr__(self) -> str:
+        """One line, for a prompt; `str` has the passes."""
+        return f"<pipeline of {len(self.tile)} passes on tiles and {len(self.nvvm)} on registers>"
+
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the passes, without options."""

@@ -7,6 +7,7 @@ from html import escape
 from pathlib import Path
 
 from tilec.ir.mlir import ir
+from tilec.isa.wording import counted
 from tilec.passes.base import Diagnostic, Pass, remarks
 from tilec.passes.pipeline import run_pipeline
 
@@ -32,6 +33,11 @@ class Transformed:
 
     def __str__(self) -> str:
         return to_text(self.module)
+
+    def __repr__(self) -> str:
+        """One line, for a prompt."""
+        lines = counted(str(self).count("\n"), "line")
+        return f"<program of {lines}, {counted(len(self.remarks), 'remark')}; print shows it>"
 
     def _repr_html_(self) -> str:
         said = render(self.remarks, self.source)

@@ -11,6 +11,12 @@ _ALIKE = 0.3
 class TilecError(Exception):
     """What a user of tilec did wrong, said in one message and never as a traceback."""
 
+    def _render_traceback_(self) -> list[str]:
+        """What a notebook shows: the user's lines."""
+        from .notebooks import rendered  # noqa: PLC0415 (for notebooks only)
+
+        return rendered(self)
+
 
 class LaunchError(TilecError):
     """A launch whose kernel, grid, block or arguments do not fit, on whatever runs it."""
@@ -35,6 +41,12 @@ class MissingNameError(AttributeError):
 
     def __str__(self) -> str:
         return f"{super().__str__()}{self._hint()}"
+
+    def _render_traceback_(self) -> list[str]:
+        """What a notebook shows: the user's lines."""
+        from .notebooks import rendered  # noqa: PLC0415 (for notebooks only)
+
+        return rendered(self)
 
 
 class UnknownNameError(TilecError):

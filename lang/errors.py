@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from types import FrameType, TracebackType
+from types import TracebackType
 
 from tilec.isa import TilecError
+from tilec.isa.notebooks import is_users
 from tilec.report.diagnostics import Place, quoted
 
 _SHOWN = 4
@@ -52,20 +52,9 @@ def user_places(traceback: TracebackType | None) -> list[Place]:
     found: list[Place] = []
     while traceback is not None:
         frame = traceback.tb_frame
-        if _is_users(frame):
+        if is_users(frame):
             position = list(frame.f_code.co_positions())[traceback.tb_lasti // 2]
             line, column = position[0] or traceback.tb_lineno, position[2] or 0
             found.append(Place(frame.f_code.co_filename, line, column + 1))
         traceback = traceback.tb_next
     return found[::-1]
-
-
-_INSTALLED = (os.path.dirname(os.__file__), "<frozen")
-"""Where the standard library is."""
-
-
-def _is_users(frame: FrameType) -> bool:
-    """Whether a frame is neither tilec's nor that of an installed package."""
-    file = frame.f_code.co_filename
-    package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
-    return package != "tilec" and not file.startswith(_INSTALLED) and "-packages" not in file

@@ -219,7 +219,7 @@ class Launcher:
         grid = "a grid that a function gives" if callable(self._grid) else f"grid {self._grid}"
         return f"{self._kernel!r} on {grid}, to be called with its arguments"
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Report | None:
+    def __call__(self, *args: Any, **kwargs: Any) -> Report | Any:  # None need not be asked for
         """Run the kernel.
 
         Args:

@@ -17,6 +17,9 @@ _MARGIN, _GAP, _LINE, _LETTER = 16, 40, 18, 8
 MOST = 64
 """Rows and columns of a layout that are drawn; a page with more is not a picture any more."""
 _WAYS = ("down", "across")
+_ELEMENT = "element"
+"""What pictures call the input `register` where nobody says how wide an element is."""
+REGISTER_BITS = 32
 FONTS = "ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', 'Liberation Mono', monospace"
 """Of fixed width; some by name, since programs that draw SVG may not know which is the generic."""
 WRONG = "#ff6b60"
@@ -85,7 +88,7 @@ def hsl(lane: int) -> tuple[int, int, int]:
 
     The lanes of a warp differ in a terminal's 256 colours too, and dark text stands on all.
     """
-    return lane // 4 % 8 * 45, 70, 83 - 7 * (lane % 4)
+    return lane // 4 % 8 * 45, 70, 86 - 7 * (lane % 4)
 
 
 def colour(lane: int) -> str:
@@ -145,7 +148,9 @@ def _grid(grid: Grid, left: int, top: int) -> Iterator[str]:
             )
 
 
-def layout_svg(layout: Layout, fixed: Mapping[str, int] | None = None) -> str | None:
+def layout_svg(
+    layout: Layout, fixed: Mapping[str, int] | None = None, bits: int | None = None
+) -> str | None:
     """A picture of a layout: who holds each element of the matrix that it fills.
 
     The first holder stands in the cell, as `layout_grid` names it; the tooltip names all. Of
@@ -154,13 +159,14 @@ def layout_svg(layout: Layout, fixed: Mapping[str, int] | None = None) -> str | 
     Args:
         layout: the layout.
         fixed: inputs that have one index, such as a warp: what it holds is shown, and no more.
+        bits: bits of an element, as of `layout_grid`.
 
     Returns:
         The picture; None unless the layout has one or two outputs.
     """
     if len(layout.outs) not in (1, 2):
         return None
-    grid = layout_grid(layout, None if fixed else MOST, fixed)
+    grid = layout_grid(layout, None if fixed else MOST, fixed, bits)
     head = [str(layout), grid.title]
     sizes = _matrix(layout)
     if fixed:
@@ -172,16 +178,21 @@ def layout_svg(layout: Layout, fixed: Mapping[str, int] | None = None) -> str | 
 
 
 def layout_grid(
-    layout: Layout, most: int | None = None, fixed: Mapping[str, int] | None = None
+    layout: Layout,
+    most: int | None = None,
+    fixed: Mapping[str, int] | None = None,
+    bits: int | None = None,
 ) -> Grid:
     """Who holds each element of the matrix that a layout of one or two outputs fills.
 
-    A holder is `lane:register` or, with other inputs, their indices, the last input first.
+    A holder is `lane:register` or, with other inputs, their indices, the last input first. The
+    input `register` of a layout counts elements; registers are told where their width is known.
 
     Args:
         layout: the layout; a single output goes across.
         most: how many rows and columns to show; all if None.
         fixed: inputs that have one index; rows and columns without their elements are left out.
+        bits: bits of an element; None if unknown: then a holder is `lane:element`.
     """
     known = fixed or {}
     names = [name for name, _ in reversed(layout.ins)]
@@ -195,12 +206,13 @@ def layout_grid(
     shown: list[Sequence[int]] = [range(height), range(width)]
     if known:
         shown = [sorted({at[dim] for at in holders})[:MOST] for dim in range(2)]
-    cells = [[_cell(holders.get((row, col), [])) for col in shown[1]] for row in shown[0]]
+    cells = [[_cell(holders.get((row, col), []), bits) for col in shown[1]] for row in shown[0]]
     outs = [name for name, _ in layout.outs]
     ways = zip(outs, _WAYS[-len(outs) :], strict=True)
     axes = " and ".join(f"{name} ({way})" for name, way in ways)
     rows, cols = ([str(n) for n in numbers] for numbers in shown)
-    return Grid(f"{':'.join(names)} by {axes}", cells, rows, cols)
+    called = (_ELEMENT if name == "register" and bits is None else name for name in names)
+    return Grid(f"{':'.join(called)} by {axes}", cells, rows, cols)
 
 
 def _matrix(layout: Layout) -> tuple[int, int]:
@@ -209,11 +221,38 @@ def _matrix(layout: Layout) -> tuple[int, int]:
     return rows, cols
 
 
-def _cell(holders: list[dict[str, int]]) -> Cell:
+def register_of(element: int, bits: int) -> tuple[int, str]:
+    """The register of a lane's element, and where it is there, as `, bits 0-15` or empty.
+
+    A register has 32 bits, or those of a wider element.
+
+    >>> register_of(5, 16), register_of(5, 32)
+    ((2, ', bits 16-31'), (5, ''))
+    """
+    if bits >= REGISTER_BITS:
+        return element, ""
+    register, low = divmod(element * bits, REGISTER_BITS)
+    return register, f", bits {low}-{low + bits - 1}"
+
+
+def _said(name: str, index: int, bits: int | None) -> str:
+    """An input and its index in words."""
+    if name != "register":
+        return f"{name} {index}"
+    if bits is None:
+        return f"{_ELEMENT} {index}"
+    register, place = register_of(index, bits)
+    return f"register {register}{place}"
+
+
+def _cell(holders: list[dict[str, int]], bits: int | None) -> Cell:
     if not holders:
         return Cell("", "nobody", None)
     first = holders[0]
-    about = "; ".join(", ".join(f"{name} {n}" for name, n in at.items()) for at in holders)
+    about = "; ".join(", ".join(_said(name, n, bits) for name, n in at.items()) for at in holders)
     # Without lanes, as in memory, eight neighbours share a hue: what a swizzle keeps together.
     lane = first["lane"] if "lane" in first else [*first.values()][-1] // 8 * 4
-    return Cell(":".join(map(str, first.values())), about, lane)
+    shown = dict(first)
+    if "register" in shown and bits is not None:
+        shown["register"], _ = register_of(shown["register"], bits)
+    return Cell(":".join(map(str, shown.values())), about, lane)

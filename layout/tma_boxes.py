@@ -70,7 +70,9 @@ def find_boxes(matrix: SharedMatrix) -> Boxes:
         for line in range(0, matrix.extents[outer], height):
             offset = (start + matrix.plain(outer, line)) // 8
             if offset % BOX_ALIGNMENT:
-                raise _failed(f"a box would start at byte {offset}, no multiple of {BOX_ALIGNMENT}")
+                raise _failed(
+                    f"a box would start at byte {offset}, not a multiple of {BOX_ALIGNMENT}"
+                )
             copies.append(Copy((first, line), offset))
     elements = width * matrix.bits // 8 if matrix.bits < 8 else width
     if elements > _MOST:
@@ -98,7 +100,7 @@ def _width(matrix: SharedMatrix, inner: str, outer: str) -> int:
     pitch = matrix.plain(outer, 1)
     if pitch % (8 * CHUNK_BYTES):
         raise _failed(
-            f"its lines are {counted(pitch // 8, 'byte')} apart, no multiple of {CHUNK_BYTES}"
+            f"its lines are {counted(pitch // 8, 'byte')} apart, not a multiple of {CHUNK_BYTES}"
         )
     if matrix.swizzle.bits and pitch != 8 * matrix.line:
         raise _failed(

@@ -51,6 +51,11 @@ class Diagnostic:
     function: str = ""
     advice: bool = False
 
+    def __repr__(self) -> str:
+        """One line, for a prompt; `tilec.report.diagnostics.render` has the place."""
+        by = f" of {self.decided_by}" if self.decided_by else ""
+        return f"<{self.severity}{by}: {self.message}>"
+
 
 class ProgramError(TilecError):
     """Errors in the user's program, each with its place.

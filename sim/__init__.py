@@ -7,6 +7,7 @@ from .launch import launch
 from .ptx import Module, read
 from .report import Finding, Line, MatrixCount, Report, SimulationError
 from .tensor_map import TensorMap
+from .timeline import Timeline
 from .unsupported import check
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "Report",
     "SimulationError",
     "TensorMap",
+    "Timeline",
     "UnsupportedInstructionError",
     "check",
     "launch",

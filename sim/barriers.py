@@ -69,6 +69,8 @@ class Barriers:
                 freed.append(here)
             else:
                 barrier.waiting.append((here, sync))
+                if machine.recorder is not None:
+                    machine.recorder.wait(sync.instruction, part, f"barrier {number} of the CTA")
             freed += self._complete(number, barrier)
         return freed
 
@@ -113,6 +115,8 @@ class Barriers:
             machine.observer.release(
                 barrier.waiting[0][1].instruction, number, here & chosen, done, all_=not counted
             )
+        if machine.recorder is not None:
+            machine.recorder.go_on(here & chosen)
         freed, kept = [], []
         results = self._reduce(barrier, done)
         for group, sync in barrier.waiting:

@@ -36,6 +36,7 @@ from .symbols import Symbols
 from .taint.unwritten import Unwritten
 from .taint.watcher import Watcher
 from .tensor.product import NUMERICS
+from .timeline.recorder import Recorder
 from .translator import Translator
 from .wave import Geometry
 
@@ -78,6 +79,7 @@ def launch(
     cluster: int | Sequence[int] | None = None,
     symbols: Mapping[str, Array] | None = None,
     progress: Callable[[int, int], None] | None = None,
+    timeline: Sequence[int] | None = None,
 ) -> Report:
     """Run a kernel.
 
@@ -108,6 +110,7 @@ def launch(
         symbols: numpy arrays for variables of the module, by name, set before the launch; those of
             `.global` variables are changed in place as arguments are.
         progress: told, after every wave, how many CTAs have ended and how many there are.
+        timeline: the place in the grid of a CTA, as (0, 0, 0), whose `Report.timeline` is made.
 
     Returns:
         What was found and counted.
@@ -153,6 +156,9 @@ def launch(
             machine.clusters,
             asynchronous=placement.asynchronous,
         )
+    if timeline is not None:
+        number = geometry.number(_within(timeline, geometry))
+        machine.record(Recorder(machine, module, kernel, number))
     entry = Frame(program, function)
     if machine.observer is not None:
         watcher = Watcher(machine, machine.observer.taint)
@@ -185,6 +191,7 @@ def launch(
     variables.copy_back()
     report = report_of(program, entry, findings, completed=completed)
     report.advice = advice
+    report.timeline = None if machine.recorder is None else machine.recorder.end()
     if not checks and not completed:
         raise SimulationError(findings[-1].message, report)
     return report
@@ -200,6 +207,14 @@ def _cluster(function: Function, given: int | Sequence[int] | None) -> tuple[Ext
     if required and found != wanted:
         raise LaunchError(f"kernel '{function.name}' requires clusters of {wanted}")
     return found, True
+
+
+def _within(cta: Sequence[int], geometry: Geometry) -> Extents:
+    """The place of a CTA in the grid, x first."""
+    x, y, z = (*cta, 0, 0, 0)[:3] if len(cta) <= 3 else (-1, -1, -1)
+    if not all(0 <= at < of for at, of in zip((x, y, z), geometry.grid, strict=True)):
+        raise LaunchError(f"the timeline of CTA {tuple(cta)}; the grid has {geometry.grid}")
+    return x, y, z
 
 
 def _check_cluster(geometry: Geometry, arch: str) -> None:

@@ -18,6 +18,7 @@ from .ptx.module import Instruction
 from .register_pool import RegisterPool
 from .registers import Registers
 from .tensor_memory import TensorMemory
+from .timeline.recorder import Recorder
 from .transfers import Transfers
 from .wave import Geometry
 
@@ -42,6 +43,7 @@ class Machine(Registers):
         pool: the registers that warpgroups have.
         code: the block that is executed.
         heap: what threads allocate from; None if no function asks for it.
+        recorder: records the timeline of a CTA; None of none.
     """
 
     def __init__(
@@ -67,6 +69,7 @@ class Machine(Registers):
         self.pool = RegisterPool(self, self.phases)
         self.code: object = None
         self.heap: Heap | None = None
+        self.recorder: Recorder | None = None
 
     def begin(self, first: int, ctas: int) -> None:
         """Begin the wave of `ctas` CTAs from number `first`."""
@@ -79,6 +82,13 @@ class Machine(Registers):
         self.pool.begin()
         if self.observer is not None:
             self.observer.begin()
+        if self.recorder is not None:
+            self.recorder.begin(first, ctas)
+
+    def record(self, recorder: Recorder) -> None:
+        """Let a recorder be told what happens."""
+        self.recorder = recorder
+        self.transfers.recorder = recorder
 
     # mbarriers
 
@@ -120,6 +130,10 @@ class Machine(Registers):
                 self.observer.mbarriers.observed(offset, done & some)
                 if late is not None:
                     self.observer.mbarriers.late(instruction, offset, late)
+            if self.recorder is not None:
+                cause = f"the mbarrier at byte {offset} of shared memory"
+                self.recorder.wait(instruction, some & ~done, cause)
+                self.recorder.go_on(some & done)
 
     def land(self, index: Array) -> None:
         """Complete the copies that mbarriers wait for; `index` are their elements of memory."""

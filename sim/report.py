@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from textwrap import fill
 
 from tilec.isa import TilecError
+
+from .timeline.timeline import Timeline
 
 
 class SimulationError(TilecError):
@@ -118,6 +121,7 @@ class Report:
         operand_bytes: bytes of shared memory that products of warpgroups read by descriptor.
         waits, waits_in_vain: times that warps asked an mbarrier, and that the phase was not over.
         lines: the same for every instruction of the text that was executed, in its order.
+        timeline: what the warps of one CTA did, where `launch` was asked for it.
     """
 
     kernel: str
@@ -140,6 +144,7 @@ class Report:
     waits: int = 0
     waits_in_vain: int = 0
     lines: list[Line] = field(default_factory=list)
+    timeline: Timeline | None = None
 
     def __repr__(self) -> str:
         """A few lines, for a prompt; `to_text` says it all."""
@@ -153,7 +158,8 @@ class Report:
             f"{self.wavefronts:,} shared wavefronts",
         ]
         verdict = "completed" if self.completed else "stopped"
-        return "\n".join([f"kernel {self.kernel}: {verdict}", *found, ", ".join(counts)])
+        said = fill(", ".join(counts), 100, break_long_words=False)
+        return "\n".join([f"kernel {self.kernel}: {verdict}", *found, said])
 
     @property
     def ok(self) -> bool:
@@ -176,8 +182,10 @@ class Report:
         return self
 
     def to_json(self) -> str:
-        """Everything, as a JSON object with the names of the attributes."""
-        return json.dumps(asdict(self) | {"ok": self.ok, "flops": self.flops}, indent=2)
+        """Everything but the timeline, as a JSON object with the names of the attributes."""
+        data = asdict(replace(self, timeline=None))
+        del data["timeline"]
+        return json.dumps(data | {"ok": self.ok, "flops": self.flops}, indent=2)
 
     def to_text(self, *, lines: bool = False) -> str:
         """A summary to read; `lines` adds every line of the PTX text that was executed."""

@@ -28,6 +28,7 @@ from .order import PATIENCE, Together, WarpByWarp
 from .queues import Queues
 from .report import SimulationError
 from .sync import BarrierSync, Gate, Members
+from .timeline.recorder import Recorder
 from .translator import Translator
 from .warps import lane_bits, whole_warps
 
@@ -174,6 +175,8 @@ class Scheduler:
             else:
                 self._straight(group, code)
             group.turn = self.turn
+            if machine.recorder is not None and code.last is not None:
+                machine.recorder.issue(code.last)
             go = code.end.next(machine)
             if machine.phases.vain is not None:
                 vain, machine.phases.vain = machine.phases.vain, None
@@ -193,6 +196,9 @@ class Scheduler:
 
     def _straight(self, group: Group, code: Code) -> None:
         """Run a block whose instructions need not wait."""
+        if self.machine.recorder is not None:
+            self._record(group, code, self.machine.recorder)
+            return
         at = group.index
         try:
             # Not a copy: steps are exchanged on the way where values must be followed.
@@ -202,9 +208,19 @@ class Scheduler:
         except (IndexError, TilecError) as error:
             _fail(error, group.frame.place(group.block, at))
 
+    def _record(self, group: Group, code: Code, recorder: Recorder) -> None:
+        """The same, told to a recorder."""
+        for at in range(group.index, len(code.steps)):
+            recorder.issue(code.instructions[at])
+            try:
+                code.steps[at]()
+            except (IndexError, TilecError) as error:
+                _fail(error, group.frame.place(group.block, at))
+
     def _hold(self, group: Group, code: Code) -> bool:
         """Run a block whose instructions may have to wait; whether the group reached its end."""
         machine = self.machine
+        recorder = machine.recorder
         for at in range(group.index, len(code.steps)):
             sync = code.syncs[at]
             if sync is not None and (group.merge is not None or code.counted(sync)):
@@ -219,10 +235,16 @@ class Scheduler:
                     late = group.at(group.frame, group.block, at, here & ~ready, machine.live)
                     code.count(at, -late.warps, -late.threads)
                     (self.queues.rest if isinstance(sync, Gate) else self.queues.park)(late)
+                    if recorder is not None and isinstance(sync, Gate):
+                        recorder.wait(sync.instruction, here & ~ready, sync.waits)
                     if not ready.any():
                         return False
                     group.narrow(ready, machine.live)
                     machine.mask, machine.merge = group.mask, group.merge
+                if recorder is not None and isinstance(sync, Gate):
+                    recorder.go_on(machine.active())
+            if recorder is not None:
+                recorder.issue(code.instructions[at])
             try:
                 code.steps[at]()
             except (IndexError, TilecError) as error:
@@ -262,6 +284,8 @@ class Scheduler:
         code.count(group.index, group.warps, group.threads)
         # What follows is counted when the threads go on.
         code.count(group.index + 1, -group.warps, -group.threads)
+        if self.machine.recorder is not None:
+            self.machine.recorder.issue(sync.instruction)
         for freed in self.queues.barriers.arrive(group, sync):
             self.queues.enter(freed)
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import groupby
-
 from tilec.isa.wording import counted
 
 from .alu import Array
 from .machine import Machine
 from .phases import Site, unpack
 from .ptx.module import Instruction, Module
+from .warps import warp_numbers
 
 MENTIONED = 12
 """Waits that are told one by one."""
@@ -55,7 +54,7 @@ def _wait(machine: Machine, module: Module, site: Site, cta: int, warps: list[in
         )
     who = machine.cta_name(cta)
     return (
-        f"{_numbers(warps)} of {who} wait{'s' if len(warps) == 1 else ''} at "
+        f"{warp_numbers(warps)} of {who} wait{'s' if len(warps) == 1 else ''} at "
         f"{module.place(site.instruction)} for a phase of parity {site.parity} of the mbarrier at "
         f"{site.offset:#x}, {state}"
     )
@@ -68,13 +67,3 @@ def _signals(machine: Machine, module: Module, offset: int) -> list[str]:
         return []
     lines = ", ".join(map(module.written_line, sorted(known.signals)))
     return [f"the mbarrier at {offset:#x} was signalled by lines {lines}"]
-
-
-def _numbers(warps: list[int]) -> str:
-    """Warps in runs: `warps 0 to 3, 8`."""
-    runs = []
-    for _, run in groupby(enumerate(sorted(warps)), lambda item: item[1] - item[0]):
-        members = [warp for _, warp in run]
-        some = len(members) > 1
-        runs.append(f"{members[0]} to {members[-1]}" if some else str(members[0]))
-    return f"warp{'s' if len(warps) > 1 else ''} {', '.join(runs)}"

@@ -93,3 +93,11 @@ class TensorMap:
         problem = self.descriptor.problem()
         if problem is not None:
             raise LaunchError(f"tensor map: {problem}")
+
+    def __repr__(self) -> str:
+        """One line, for a prompt."""
+        known = self.descriptor
+        shape = "x".join(map(str, self.array.shape))
+        box = "x".join(map(str, known.box[::-1]))
+        boxes = f"boxes of {box}" if known.im2col is None else "im2col"
+        return f"<tensor map of {shape} {self.array.dtype}, {boxes}, swizzle {known.swizzle}>"

@@ -20,6 +20,7 @@ from .checks.operation import Operation
 from .observer import Observer
 from .phases import Phases, pack, unpack
 from .ptx.module import Instruction
+from .timeline.recorder import Recorder
 from .wave import Wave
 
 
@@ -78,12 +79,14 @@ class Transfers:
 
     Attributes:
         early: decides which copies to shared memory happen at once; None for none.
+        recorder: records the timeline of a CTA; None of none.
     """
 
     def __init__(self, wave: Wave, phases: Phases) -> None:
         self.wave = wave
         self.phases = phases
         self.early: Random | None = None
+        self.recorder: Recorder | None = None
         self._loads: list[Load] = []
         self._groups: dict[Thread, _Groups] = {}
 
@@ -96,6 +99,8 @@ class Transfers:
 
     def load(self, load: Load, observer: Observer | None) -> None:
         """A copy is issued."""
+        if self.recorder is not None:
+            self.recorder.load(load, load.instruction, load.thread, load.bytes)
         if self.early is not None and self.early.random() < 0.5:
             self._land(load, observer)
         else:
@@ -121,6 +126,8 @@ class Transfers:
 
     def _land(self, load: Load, observer: Observer | None) -> None:
         load.move()
+        if self.recorder is not None:
+            self.recorder.landed(load)
         objects = np.array([load.barrier])
         view = self.wave.memory.views[64]
         before = view[objects]
@@ -145,7 +152,10 @@ class Transfers:
     def store(self, thread: Thread, store: Callable[[int], Store]) -> None:
         """A copy is issued; `store` makes it, given its group."""
         groups = self._groups.setdefault(thread, _Groups())
-        groups.stores.append(store(groups.committed))
+        issued = store(groups.committed)
+        groups.stores.append(issued)
+        if self.recorder is not None:
+            self.recorder.store(issued, issued.instruction, thread)
 
     def commit(self, threads: Array) -> None:
         """Threads close their group of copies."""
@@ -165,6 +175,8 @@ class Transfers:
         groups.stores = [store for store in groups.stores if store.group >= before]
         for store in done:
             store.move()
+            if self.recorder is not None:
+                self.recorder.landed(store)
             if store.operation is not None and observer is not None:
                 observer.finished(store.operation, thread)
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import groupby
+
 import numpy as np
 
 from .alu import Array
@@ -38,3 +41,13 @@ def lane_bits(mask: Array) -> Array:
     """The lanes of each warp as a 32-bit number, of shape (CTAs, warps, 1)."""
     packed = np.packbits(mask, axis=2, bitorder="little")
     return np.ascontiguousarray(packed).view(np.uint32)
+
+
+def warp_numbers(warps: Sequence[int]) -> str:
+    """Warps in runs: `warps 0 to 3, 8`."""
+    runs = []
+    for _, run in groupby(enumerate(sorted(warps)), lambda item: item[1] - item[0]):
+        members = [warp for _, warp in run]
+        some = len(members) > 1
+        runs.append(f"{members[0]} to {members[-1]}" if some else str(members[0]))
+    return f"warp{'s' if len(warps) > 1 else ''} {', '.join(runs)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,6 +57,12 @@ class Geometry:
         x, y, z = (at * of + here for at, of, here in zip(first, self.cluster, inside, strict=True))
         return x, y, z
 
+    def number(self, at: Extents) -> int:
+        """The number of the CTA at a place in the grid; `cta` of it is that place."""
+        outer = _join([n // of for n, of in zip(at, self.cluster, strict=True)], self.clusters)
+        inner = _join([n % of for n, of in zip(at, self.cluster, strict=True)], self.cluster)
+        return outer * self.cluster_ctas + inner
+
     @property
     def warps(self) -> int:
         """Warps of a CTA; the last may not be whole."""
@@ -65,6 +72,10 @@ class Geometry:
 def _split(number: int, extents: Extents) -> Extents:
     x, y, _ = extents
     return number % x, number // x % y, number // (x * y)
+
+
+def _join(at: Sequence[int], extents: Extents) -> int:
+    return at[0] + extents[0] * (at[1] + extents[1] * at[2])
 
 
 class Wave:

@@ -54,7 +54,7 @@ class Parser(argparse.ArgumentParser):
             "--completion",
             action=ShowCompletion,
             choices=tuple(map(str, Shell)),
-            help="print what completes this command's arguments in a shell",
+            help="print a script that completes this command's arguments in a shell",
         )
 
     def parse_known_args(  # type: ignore[override]

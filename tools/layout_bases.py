@@ -12,31 +12,32 @@ from tilec.layout.formula import formulas
 from .layout_text import table
 
 
-def text(layout: LinearLayout, warp: int | None = None) -> str:
+def text(layout: LinearLayout, warp: int | None = None, bits: int | None = None) -> str:
     """The formulas of the outputs, and who holds each element.
 
     Args:
         layout: the layout.
         warp: the one warp whose elements are shown; None for all.
+        bits: of an element, so that registers are numbered; elements are, if None.
 
     Raises:
         TilecError: if the layout has more than two outputs, or no such warp.
     """
     _require_matrix(layout)
-    grid = layout_grid(layout, fixed=_fixed(layout, warp))
+    grid = layout_grid(layout, fixed=_fixed(layout, warp), bits=bits)
     written = [f"{name} = {formula}" for name, formula in formulas(layout, {}).items()]
     body = [[cell.text or "-" for cell in row] for row in grid.cells]
     shown = table(body, list(grid.rows), list(grid.cols))
     return "\n".join((str(layout), *written, "", grid.title, shown))
 
 
-def svg(layout: LinearLayout, warp: int | None = None) -> str:
+def svg(layout: LinearLayout, warp: int | None = None, bits: int | None = None) -> str:
     """The same as a picture.
 
     Args, Raises: as of `text`.
     """
     _require_matrix(layout)
-    return layout_svg(layout, _fixed(layout, warp)) or ""
+    return layout_svg(layout, _fixed(layout, warp), bits) or ""
 
 
 def _fixed(layout: LinearLayout, warp: int | None) -> dict[str, int]:

@@ -99,7 +99,7 @@ def describe(plan: Plan) -> str:
         case Nothing():
             return "nothing: every register holds what it must"
         case Permutation():
-            return "registers renamed: " + _renamed(plan.registers, "register")
+            return "elements renamed: " + _renamed(plan.registers, "register")
         case Transposition():
             return "movmatrix, register by register: " + _renamed(plan.words, "word")
         case Shuffles():
@@ -120,11 +120,12 @@ def describe(plan: Plan) -> str:
             )
 
 
-def svg(names: Sequence[str], found: Sequence[Plan]) -> str:
+def svg(names: Sequence[str], bits: int, found: Sequence[Plan]) -> str:
     """Who holds each element before and after, in the colour of who holds it before.
 
     Args:
         names: the two layouts, as `side` reads them.
+        bits: of an element.
         found: the plans between them, of which the first is said.
 
     Raises:
@@ -134,7 +135,7 @@ def svg(names: Sequence[str], found: Sequence[Plan]) -> str:
     if len(source.outs) > 2:
         raise TilecError("a picture shows tiles of one or two dimensions")
     grown = _grown(source, result), _grown(result, source)
-    before, after = (layout_grid(layout, MOST) for layout in grown)
+    before, after = (layout_grid(layout, MOST, bits=bits) for layout in grown)
     head = [f"{names[0]} to {names[1]}", f"price {found[0].price.total}: {describe(found[0])}"]
     head.append(f"{before.title}; colours: who holds the element before")
     cells = [

@@ -90,7 +90,7 @@ def _figure(view: LayoutView, one: Table, product: int) -> Iterator[str]:
     yield f'<figure class="{place}"><figcaption>{caption}</figcaption>'
     yield f'<table tabindex="0" data-name="{name}" data-product="{product}"{along}>'
     heads = "".join(f"<th>{label}</th>" for label in one.cols)
-    yield f"<thead><tr><th></th>{heads}</tr></thead><tbody>"
+    yield f"<thead><tr><th>{row_axis}\\{col_axis}</th>{heads}</tr></thead><tbody>"
     for label, cells in zip(one.rows, one.body, strict=True):
         line = f"<tr><th>{label}</th>"
         for col, cell in zip(one.cols, cells, strict=True):

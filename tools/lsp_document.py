@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from tilec.dialects.semantics import UNKNOWN, Semantics
-from tilec.dialects.tile.tiles import TileValue, tile_value
+from tilec.dialects.tile.tiles import TileValue, bits_of, tile_value
 from tilec.frontend.contexts import new_context
 from tilec.frontend.parsing import parse
 from tilec.ir.aliases import Type
@@ -17,6 +17,7 @@ from tilec.ir.assembly.registry import known
 from tilec.ir.mlir import ir
 from tilec.ir.modules import clone_module
 from tilec.isa import LANES, TilecError
+from tilec.layout.drawing import register_of
 from tilec.passes.base import Diagnostic, ProgramError, walk
 from tilec.passes.functions import gpu_modules, target_of
 from tilec.passes.pipeline import run_pipeline
@@ -245,11 +246,12 @@ def picture(type_: Type) -> str | None:
     if "warp" in layout.in_sizes:
         given["warp"] = 0
     rows, columns = (np.broadcast_arrays(*layout(**given), given["lane"]))[:2]
+    bits = bits_of(tile.element)
     cells: dict[tuple[int, int], str] = {}
     for register in range(rows.shape[0]):
         for lane in range(LANES):
             at = int(rows[register, lane]), int(columns[register, lane])
-            cells.setdefault(at, f"{lane}:{register}")
+            cells.setdefault(at, f"{lane}:{register_of(register, bits)[0]}")
     shown = [
         [cells.get((row, column), "") for column in range(min(_COLUMNS, tile.shape[1]))]
         for row in range(min(_ROWS, tile.shape[0]))

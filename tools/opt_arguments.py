@@ -42,22 +42,25 @@ def add_input_flags(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         const=MARKER,
         metavar="MARK",
-        help=f"treat the parts between lines of MARK, '{MARKER}' by default, apart",
+        help=f"split the input at lines of MARK, by default '{MARKER}', and process each part",
     )
     parser.add_argument(
-        "--output-split-marker", default=MARKER, metavar="MARK", help="what parts the output"
+        "--output-split-marker",
+        default=MARKER,
+        metavar="MARK",
+        help="separator between the outputs of the parts",
     )
     parser.add_argument(
         "--verify-diagnostics",
         nargs="?",
         const="all",
         choices=("all", "only-expected"),
-        help="check that what is reported is what '// expected-error {{…}}' comments say",
+        help="check the diagnostics against '// expected-error {{…}}' comments",
     )
     parser.add_argument(
         "--allow-unregistered-dialect",
         action="store_true",
-        help="take operations of dialects that nobody defines",
+        help="accept operations of unregistered dialects",
     )
 
 
@@ -67,20 +70,22 @@ def add_opt_flags(made: argparse.ArgumentParser) -> None:
     made.add_argument(
         "--no-implicit-module",
         action="store_true",
-        help="take the one operation of the input as it is, without a module around it",
+        help="do not wrap the input in a module; it must be one operation",
     )
-    made.add_argument("-p", "--pass-pipeline", metavar="TEXT", help="such as 'builtin.module(cse)'")
     made.add_argument(
-        "--dump-pass-pipeline", action="store_true", help="say what the pipeline is, on stderr"
+        "-p", "--pass-pipeline", metavar="TEXT", help="the passes, such as 'builtin.module(cse)'"
+    )
+    made.add_argument(
+        "--dump-pass-pipeline", action="store_true", help="print the pipeline to stderr"
     )
     made.add_argument(
         "--verify-roundtrip",
         action="store_true",
-        help="check that the input is the same when printed or written as bytecode, and read again",
+        help="check that the input survives printing and bytecode unchanged",
     )
     made.add_argument("--emit-bytecode", action="store_true", help="write bytecode, not text")
     made.add_argument(
-        "--emit-bytecode-version", type=int, metavar="N", help="in version N of the format"
+        "--emit-bytecode-version", type=int, metavar="N", help="write bytecode of version N"
     )
     made.add_argument("--list-passes", action="store_true", help="list tilec's passes and options")
     made.add_argument("--show-dialects", action="store_true", help="list the dialects")
@@ -90,12 +95,12 @@ def add_opt_flags(made: argparse.ArgumentParser) -> None:
     made.add_argument(
         "--mlir-pass-statistics",
         action="store_true",
-        help="report what upstream's passes count",
+        help="print the statistics of upstream's passes",
     )
     made.add_argument(
         "--mlir-disable-threading",
         action="store_true",
-        help="nothing: tile-opt has one thread, always",
+        help="accepted and ignored: tile-opt always uses one thread",
     )
     add_pass_flags(made)
     _add_printing_flags(made)
@@ -105,14 +110,14 @@ def _add_printing_flags(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("printed IR")
     switches = {
         "--mlir-print-debuginfo": "print locations",
-        "--mlir-pretty-debuginfo": "print them for people; the text does not parse again",
+        "--mlir-pretty-debuginfo": "print locations in a readable form that cannot be parsed again",
         "--mlir-print-op-generic": "print every operation in the generic form",
-        "--print-tile-op-generic": "print those so that are none of upstream's: so mlir-opt reads "
-        "them, with the file of tilec --emit-irdl as its --irdl-file",
-        "--mlir-print-local-scope": "print without aliases, every line by itself",
-        "--mlir-use-nameloc-as-prefix": "name values as their locations do",
+        "--print-tile-op-generic": "print tilec's operations in the generic form, which mlir-opt "
+        "reads with the output of tilec --emit-irdl as its --irdl-file",
+        "--mlir-print-local-scope": "print every operation in full, without aliases",
+        "--mlir-use-nameloc-as-prefix": "name values after their locations",
         "--mlir-print-assume-verified": "print without verifying first",
-        "--mlir-print-skip-regions": "print no regions",
+        "--mlir-print-skip-regions": "do not print regions",
     }
     for name, text in switches.items():
         group.add_argument(name, action="store_true", help=text)
@@ -120,13 +125,13 @@ def _add_printing_flags(parser: argparse.ArgumentParser) -> None:
         "--mlir-elide-elementsattrs-if-larger",
         type=int,
         metavar="N",
-        help="leave out the elements of constants that have more than N",
+        help="do not print the elements of constants with more than N",
     )
     group.add_argument(
         "--mlir-elide-resource-strings-if-larger",
         type=int,
         metavar="N",
-        help="leave out resources whose text is longer than N",
+        help="do not print resources whose text is longer than N",
     )
 
 

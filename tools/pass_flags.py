@@ -27,9 +27,9 @@ def add_pass_flags(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         *("--validate-each", "--validate"),
         action="store_true",
-        help="check that each pass leaves what the kernels compute, by interpreting them",
+        help="interpret the kernels before and after each pass, and compare the results",
     )
-    group.add_argument("--mlir-timing", action="store_true", help="report the time of each stage")
+    group.add_argument("--mlir-timing", action="store_true", help="print the time of each stage")
     for when in ("before", "after"):
         group.add_argument(
             f"--mlir-print-ir-{when}",
@@ -37,28 +37,34 @@ def add_pass_flags(parser: argparse.ArgumentParser) -> None:
             help=f"print the IR {when} these passes",
         )
         group.add_argument(
-            f"--mlir-print-ir-{when}-all", action="store_true", help=f"print the IR {when} each"
+            f"--mlir-print-ir-{when}-all",
+            action="store_true",
+            help=f"print the IR {when} each pass",
         )
     group.add_argument(
         "--mlir-print-ir-after-change",
         action="store_true",
-        help="print it after a pass only if the pass changed it",
+        help="print the IR after a pass only if the pass changed it",
     )
     group.add_argument(
-        "--mlir-print-ir-after-failure", action="store_true", help="print it after a failing pass"
+        "--mlir-print-ir-after-failure",
+        action="store_true",
+        help="print the IR after a pass that fails",
     )
     group.add_argument(
         "--mlir-print-ir-module-scope",
         action="store_true",
-        help="print the whole module even where a pass works on an op inside",
+        help="print the whole module even if a pass works on an op inside it",
     )
     group.add_argument(
-        "--mlir-print-ir-tree-dir", metavar="DIR", help="print into files in DIR, a folder an op"
+        "--mlir-print-ir-tree-dir",
+        metavar="DIR",
+        help="print to files in DIR, with a folder for each op",
     )
     group.add_argument(
         "--mlir-pass-pipeline-crash-reproducer",
         metavar="FILE",
-        help="when a pass fails or crashes, leave the module and pipeline in FILE",
+        help="write the module and the pipeline to FILE when a pass fails or crashes",
     )
     group = parser.add_argument_group("remarks")
     group.add_argument(
@@ -68,7 +74,7 @@ def add_pass_flags(parser: argparse.ArgumentParser) -> None:
         "--remarks-filter",
         type=_pattern,
         metavar="REGEX",
-        help="explain it of the passes so named only",
+        help="explain only passes whose names match",
     )
     group.add_argument(
         "--remarks-output",

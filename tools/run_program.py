@@ -18,6 +18,7 @@ from .files import read_input
 from .run_arguments import Value
 
 if TYPE_CHECKING:
+    from tilec.compiled import Compiled
     from tilec.launch.abi import KernelEntry
 
 _PTX = re.compile(r"^\s*\.version\b", re.MULTILINE)
@@ -35,11 +36,13 @@ class LoadedProgram:
         ptx: the text, read.
         arch: architecture that it is for.
         kernels: how they are launched, where tilec compiled them; by name.
+        compiled: the compilation, of a tile program.
     """
 
     ptx: sim.Module
     arch: str
     kernels: dict[str, KernelEntry]
+    compiled: Compiled | None = None
 
     def kernel(self, name: str | None) -> str:
         """The name of the kernel to run; without one, the only kernel's.
@@ -142,4 +145,5 @@ def _compiled(text: str, name: str, arch: str | None, level: int) -> LoadedProgr
     except ProgramError as error:
         raise RefusedError(render(error.diagnostics, Source(name, text))) from None
     kernels = {kernel.name: kernel for kernel in compiled.kernels}
-    return LoadedProgram(read_text(compiled.ptx, f"{name} as PTX"), compiled.target.name, kernels)
+    ptx = read_text(compiled.ptx, f"{name} as PTX")
+    return LoadedProgram(ptx, compiled.target.name, kernels, compiled)

@@ -1,4 +1,4 @@
-"""`tile-isa`: the table of matrix instructions and those around them, and kernels to try them."""
+"""`tile-isa`: list matrix instructions, describe them, and write kernels that execute them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`tile-layout`: who holds what, for every operand of every matrix instruction."""
+"""`tile-layout`: which lane and register hold each element of an operand of an instruction."""
 
 from __future__ import annotations
 
@@ -72,48 +72,80 @@ def parser() -> argparse.ArgumentParser:
         nargs="?",
         help="m16n8k16, a mnemonic in full, or a layout such as 'lane [1] [2] -> row 4'",
     )
-    made.add_argument("--operand", metavar="NAME", help="a, b, c, d, e, sfa, sfb or r")
+    made.add_argument("--operand", metavar="NAME", help="the operand: a, b, c, d, e, sfa, sfb or r")
     made.add_argument("--type", metavar="TYPE", help="element type of the operand")
-    made.add_argument("--types", metavar="D.A.B", help="of tcgen05.mma, such as f32.e4m3.e5m2")
     made.add_argument(
-        "--major", metavar="row|col", help="of a and b of m8n8k4 on f16, and in shared memory"
+        "--types", metavar="D.A.B", help="element types of tcgen05.mma, such as f32.e4m3.e5m2"
+    )
+    made.add_argument(
+        "--major",
+        metavar="row|col",
+        help="order of a or b: of m8n8k4 with f16, or in shared memory",
     )
     made.add_argument("--sparse", action="store_true", help="the shape is one of mma.sp")
     made.add_argument("--selector", type=int, metavar="N", help="sparsity selector")
     made.add_argument("--byte-id", type=int, metavar="N", help="byte selector of scale factors")
     made.add_argument("--thread-id", type=int, metavar="N", help="lane selector of scale factors")
-    made.add_argument("--element", type=_coordinates, metavar="R,C", help="who holds this one")
-    made.add_argument("--sources", type=_coordinates, metavar="R,C", help="what feeds this of d")
-    made.add_argument("--lane", type=int, metavar="L", help="what this lane holds")
-    made.add_argument("--reg", type=int, metavar="N", help="and in this register")
     made.add_argument(
-        "--warp", type=int, metavar="W", help="of a layout given by bases, what this warp holds"
+        "--element",
+        type=_coordinates,
+        metavar="R,C",
+        help="show which lane and register hold this element",
+    )
+    made.add_argument(
+        "--sources",
+        type=_coordinates,
+        metavar="R,C",
+        help="show the elements of A and B that this element of D is computed from",
+    )
+    made.add_argument(
+        "--lane", type=int, metavar="L", help="show the elements that this lane holds"
+    )
+    made.add_argument("--reg", type=int, metavar="N", help="with --lane, only this register")
+    made.add_argument(
+        "--warp",
+        type=int,
+        metavar="W",
+        help="show the part of this warp, of a layout given by bases",
     )
     made.add_argument(
         "--convert",
         nargs=2,
         metavar=("FROM", "TO"),
-        help="what takes one layout, SHAPE:OPERAND:TYPE or bases, to another, and its price",
+        help="how to convert one layout, SHAPE:OPERAND:TYPE or bases, to another, and the cost",
     )
-    made.add_argument("--bits", type=int, metavar="N", help="of an element that is converted")
+    widths = [1 << n for n in range(8)]
+    made.add_argument(
+        "--bits",
+        type=int,
+        choices=widths,
+        metavar="N",
+        help="bits of an element, where the layouts do not say",
+    )
     made.add_argument(
         "--descriptor",
         action="store_true",
-        help="how wgmma is told operand a or b in shared memory, and which bytes it reads",
+        help="show the descriptor of operand a or b of wgmma, and the bytes it reads",
     )
     made.add_argument(
         "--shape",
         type=_shape,
         metavar="RxC",
-        help="of the whole operand in shared memory; M and N of tcgen05.mma",
+        help="shape of the operand in shared memory; M and N of tcgen05.mma",
     )
-    made.add_argument("--swizzle", metavar="S", help="of it: none, 32B, 64B or 128B")
-    made.add_argument("--target", help="whose instructions a conversion may use; any by default")
+    made.add_argument(
+        "--swizzle",
+        metavar="S",
+        help="swizzle of the operand in shared memory: none, 32B, 64B or 128B",
+    )
+    made.add_argument(
+        "--target", help="target whose instructions a conversion may use; default: any"
+    )
     made.add_argument(
         "--format",
         choices=("text", "json", "csv", "md", "svg", "html", "png"),
         default="text",
-        help="questions are answered as text or json, conversions as svg or png, too",
+        help="answers are text or json; conversions are text, json, svg or png",
     )
     made.add_argument(
         "--color",
@@ -186,13 +218,13 @@ def _bases(arguments: argparse.Namespace) -> str | bytes:
     layout = LinearLayout.parse(arguments.name)
     match arguments.format:
         case "text":
-            return layout_bases.text(layout, arguments.warp)
+            return layout_bases.text(layout, arguments.warp, arguments.bits)
         case "json":
             return json.dumps(layout_bases.json(layout))
         case "svg":
-            return layout_bases.svg(layout, arguments.warp)
+            return layout_bases.svg(layout, arguments.warp, arguments.bits)
         case "png":
-            return _png(layout_bases.svg(layout, arguments.warp), arguments)
+            return _png(layout_bases.svg(layout, arguments.warp, arguments.bits), arguments)
         case other:
             raise TilecError(
                 f"--format {other} shows operands; a layout given by bases is shown as "
@@ -207,9 +239,9 @@ def _conversion(arguments: argparse.Namespace) -> str | bytes:
         case "json":
             return json.dumps(layout_conversion.json(bits, plans))
         case "svg":
-            return layout_conversion.svg(arguments.convert, plans)
+            return layout_conversion.svg(arguments.convert, bits, plans)
         case "png":
-            return _png(layout_conversion.svg(arguments.convert, plans), arguments)
+            return _png(layout_conversion.svg(arguments.convert, bits, plans), arguments)
     return layout_conversion.text(plans)
 
 

@@ -1,4 +1,4 @@
-"""`tile-lsp-server`: tile programs in an editor, by the Language Server Protocol.
+"""`tile-lsp-server`: a language server for tile programs.
 
 It speaks on standard streams: diagnostics by the verifiers and checks, hover with layouts and
 effects, go to definition, and code actions that mend misspelt names. It needs

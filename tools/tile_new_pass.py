@@ -1,4 +1,4 @@
-"""`tile-new-pass`: a package with a dialect, an op, its lowering, a pass, and tests of them.
+"""`tile-new-pass`: create a package with a dialect, an op, its lowering, a pass, and tests.
 
 NAME is that of the package and of the dialect: small letters and digits. The folder NAME, or that
 of -o, must not be there. `pip install -e NAME && lit -v NAME/test` tries it.
@@ -26,8 +26,12 @@ _ENDING = ".in"
 def parser() -> argparse.ArgumentParser:
     """The arguments."""
     made = Parser("tile-new-pass", __doc__ or "")
-    made.add_argument("name", metavar="NAME", help="of the package and the dialect, such as acme")
-    made.add_argument("-o", dest="output", metavar="DIR", help="the folder; NAME by default")
+    made.add_argument(
+        "name", metavar="NAME", help="name of the package and the dialect, such as acme"
+    )
+    made.add_argument(
+        "-o", dest="output", metavar="DIR", help="the folder to create; default: NAME"
+    )
     return made
 
 

@@ -1,4 +1,4 @@
-"""`tile-reduce`: the smallest program that still shows a finding, a miscompilation or a crash.
+"""`tile-reduce`: reduce a program that shows a miscompilation, an error or a crash.
 
 A program is interesting if `--test COMMAND FILE` exits with 0, or as `--keep` says: `miscompile`,
 a pass changes what a kernel computes, or adds a race or the like (`tile-opt --validate-each`);
@@ -29,13 +29,23 @@ def parser() -> argparse.ArgumentParser:
     made = Parser("tile-reduce", __doc__ or "")
     made.add_argument("input", nargs="?", default="-", help="an .mlir file, or - (the default)")
     made.add_argument("-o", dest="output", default="-", metavar="FILE", help="default: stdout")
-    made.add_argument("--test", metavar="COMMAND", help="is given the file last; 0: interesting")
-    made.add_argument("--keep", choices=("miscompile", "error", "crash"), help="what must stay")
-    made.add_argument("--matches", default="", metavar="REGEX", help="what the message must match")
-    made.add_argument("--target", metavar="TARGET", help="whose passes; the program's by default")
-    made.add_argument("-p", "--pass-pipeline", metavar="TEXT", help="passes instead of those")
-    made.add_argument("--seconds", type=float, default=60, help="what each process has")
-    made.add_argument("-v", dest="verbose", action="store_true", help="say how far it is")
+    made.add_argument(
+        "--test",
+        metavar="COMMAND",
+        help="command to run on the file; exits with 0 if it is interesting",
+    )
+    made.add_argument(
+        "--keep", choices=("miscompile", "error", "crash"), help="what the result must still show"
+    )
+    made.add_argument(
+        "--matches", default="", metavar="REGEX", help="pattern that the error message must match"
+    )
+    made.add_argument(
+        "--target", metavar="TARGET", help="target whose passes run; default: the program's"
+    )
+    made.add_argument("-p", "--pass-pipeline", metavar="TEXT", help="passes to run instead")
+    made.add_argument("--seconds", type=float, default=60, help="time limit of each process")
+    made.add_argument("-v", dest="verbose", action="store_true", help="print progress")
     return made
 
 

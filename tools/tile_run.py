@@ -1,4 +1,4 @@
-"""`tile-run`: run a kernel of a tile program, or of anybody's PTX, and check what it gives."""
+"""`tile-run`: run a kernel of a tile program or of any PTX, and check its results."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import re
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import NoReturn
 
 import numpy as np
@@ -46,6 +47,19 @@ def _extents(text: str) -> tuple[int, ...]:
     return tuple(map(int, parts))
 
 
+def _place(text: str) -> tuple[int, ...]:
+    parts = text.split(",")
+    if len(parts) > 3 or not all(map(_COUNT.fullmatch, parts)):
+        raise argparse.ArgumentTypeError(f"'{text}' is not X, X,Y or X,Y,Z of whole numbers")
+    return tuple(map(int, parts))
+
+
+def _timeline(text: str) -> str:
+    if Path(text).suffix not in (".html", ".json"):
+        raise argparse.ArgumentTypeError(f"'{text}' is not FILE.html or FILE.json")
+    return text
+
+
 def _count(text: str) -> int:
     if not _COUNT.fullmatch(text):
         raise argparse.ArgumentTypeError(f"'{text}' is not an integer from 0 to 10^18")
@@ -71,34 +85,64 @@ def parser() -> argparse.ArgumentParser:
     made = Parser("tile-run", __doc__ or "", epilog=_EPILOG)
     add = made.add_argument
     add("input", help="an .mlir or .ptx file, or - for standard input")
-    add("--kernel", metavar="NAME", help="default: the only one")
+    add = made.add_argument_group("launch").add_argument
+    add("--kernel", metavar="NAME", help="the kernel to run; default: the only one")
     add("--grid", metavar="X,Y,Z", type=_extents, help="CTAs; default: the kernel's own, or 1")
     add("--block", metavar="X,Y,Z", type=_extents, help="threads; default: the kernel's own")
     what = "CTAs of a cluster; default: the kernel's own, or 1"
     add("--cluster", metavar="X,Y,Z", type=_extents, help=what)
-    what = "SMs that CTAs are launched on which take tile after tile; default: the GPU's, or 132"
+    what = "number of SMs, for persistent kernels; default: the GPU's, or 132"
     add("--sms", metavar="N", type=_count, help=what)
-    add("--dynamic-smem", metavar="BYTES", type=_count, help="default: the kernel's own, or 0")
+    add(
+        "--dynamic-smem",
+        metavar="BYTES",
+        type=_count,
+        help="dynamic shared memory; default: the kernel's own, or 0",
+    )
+    add = made.add_argument_group("arguments and results").add_argument
     add("--arg", metavar="SPEC", action="append", default=[], help="an argument, in order")
     what = "set a .global or .const variable of the PTX before the run"
     add("--symbol", metavar="NAME=SPEC", type=_symbol, action="append", default=[], help=what)
-    add("--seed", metavar="N", type=_count, default=0, help="of random arguments; default: 0")
+    add("--seed", metavar="N", type=_count, default=0, help="seed of random arguments; default: 0")
     what = "write argument N, counted from 0, to a .npy file"
     add("--out", metavar="N=PATH", type=_output, action="append", default=[], help=what)
-    add("--check", metavar="gemm|FILE.py", help="compare with numpy")
-    what = "auto, the default, takes the simulator where no GPU can be used"
+    add("--check", metavar="gemm|FILE.py", help="compare the result with numpy")
+    add = made.add_argument_group("pictures").add_argument
+    what = "write what the warps of a CTA did, step by step, as a page or as JSON"
+    add("--timeline", metavar="FILE.html|FILE.json", type=_timeline, help=what)
+    what = "the CTA of --timeline and --explore; default: 0,0,0"
+    add("--cta", metavar="X,Y,Z", type=_place, default=(0, 0, 0), help=what)
+    what = "write the program after every pass as a page, with that timeline"
+    add("--explore", metavar="FILE.html", help=what)
+    add = made.add_argument_group("where and how it runs").add_argument
+    what = "where to run; auto (the default) is the GPU if there is one, else the simulator"
     add("--device", choices=("sim", "cuda", "auto"), default="auto", help=what)
-    what = "compile for this, and take its arithmetic; default: the program's own"
+    what = "target to compile for and to simulate; default: the program's own"
     add("--arch", metavar="TARGET", help=what)
     what = "LLVM's optimisation level, -O0 to -O3 (the default)"
     add("-O", dest="level", type=int, choices=range(4), default=3, help=what)
     what = "the hardware's bits (the default), float accuracy, or floats as integers modulo 2^w"
     add("--numerics", choices=NUMERICS, default="exact", help=what)
-    add("--no-checks", dest="checks", action="store_false", help="do not look for errors")
-    add("--max-steps", metavar="N", type=_count, help="stop a run that takes more")
-    add("--report", choices=("text", "json"), default="text", help="default: text")
-    add("--lines", action="store_true", help="in text, count every line of the PTX")
-    add("--dry-run", action="store_true", help="only list instructions that cannot be run")
+    add(
+        "--no-checks",
+        dest="checks",
+        action="store_false",
+        help="do not check memory accesses and barriers",
+    )
+    add("--max-steps", metavar="N", type=_count, help="stop a run after so many steps")
+    add = made.add_argument_group("report").add_argument
+    add(
+        "--report",
+        choices=("text", "json"),
+        default="text",
+        help="format of the report; default: text",
+    )
+    add("--lines", action="store_true", help="add counts for each line of the PTX to a text report")
+    add(
+        "--dry-run",
+        action="store_true",
+        help="list the instructions that cannot be simulated, and run nothing",
+    )
     return made
 
 
@@ -119,9 +163,12 @@ def _dry_run(program: LoadedProgram, arguments: argparse.Namespace) -> int:
 
 
 def _run(program: LoadedProgram, arguments: argparse.Namespace) -> int:
+    if arguments.explore and program.compiled is None:
+        raise TilecError(f"--explore shows a tile program's passes; {arguments.input} is PTX")
     values = [argument(spec, i, arguments.seed) for i, spec in enumerate(arguments.arg)]
     outputs = _outputs(arguments.out, values)
-    check_outputs(outputs, [arguments.input, arguments.check])
+    pages = [path for path in (arguments.timeline, arguments.explore) if path]
+    check_outputs([*outputs, *pages], [arguments.input, arguments.check])
     before = [np.copy(v) if isinstance(v, np.ndarray) else v for v in values]
     wanted = expected(arguments.check, before) if arguments.check else {}
     on_gpu = _on_gpu(program, arguments)
@@ -133,12 +180,30 @@ def _run(program: LoadedProgram, arguments: argparse.Namespace) -> int:
         if ok and isinstance(value := values[number], np.ndarray)
     ]
     _print(report, outcomes, arguments)
+    if report is not None:
+        write_outputs(_pages(program, report, arguments))
     if report is not None and not report.ok:
         raise TilecError(f"kernel '{report.kernel}': {_many(len(report.findings), 'finding')}")
     if any(outcome.wrong for outcome in outcomes):
         raise TilecError(f"--check {arguments.check}: the result is wrong")
     write_outputs({path: _npy(value) for path, value in outputs.items()})
     return 0
+
+
+def _pages(
+    program: LoadedProgram, report: sim.Report, arguments: argparse.Namespace
+) -> dict[str, str | bytes]:
+    """What `--timeline` and `--explore` write, of a run with findings as well."""
+    timeline, found = report.timeline, dict[str, str | bytes]()
+    if timeline is None:
+        return found
+    if arguments.timeline:
+        as_json = Path(arguments.timeline).suffix == ".json"
+        found[arguments.timeline] = timeline.to_json() if as_json else timeline.to_html()
+    if arguments.explore:
+        assert program.compiled is not None
+        found[arguments.explore] = program.compiled.explore(timeline)
+    return found
 
 
 def _on_gpu(program: LoadedProgram, arguments: argparse.Namespace) -> bool:
@@ -150,6 +215,8 @@ def _on_gpu(program: LoadedProgram, arguments: argparse.Namespace) -> bool:
             ("--max-steps", arguments.max_steps is not None),
             ("--lines", arguments.lines),
             ("--symbol", arguments.symbol),
+            ("--timeline", arguments.timeline),
+            ("--explore", arguments.explore),
         )
         if given
     ]
@@ -219,6 +286,7 @@ def _simulated(
             max_steps=arguments.max_steps,
             symbols=_symbols(arguments),
             progress=bar.update,
+            timeline=arguments.cta if arguments.timeline or arguments.explore else None,
         )
 
 

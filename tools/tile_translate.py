@@ -1,4 +1,4 @@
-"""`tile-translate`: MLIR in the LLVM dialect to LLVM IR, as mlir-translate does.
+"""`tile-translate`: translate MLIR in the LLVM dialect to LLVM IR, as mlir-translate does.
 
 What is translated is the module, or its `gpu.module` if there is nothing else in it. `tilec` with
 `--emit llvm` gives the LLVM IR of a tile program, fit for NVPTX.

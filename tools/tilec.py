@@ -98,18 +98,18 @@ def _add_output_flags(group: argparse._ArgumentGroup) -> None:
     )
     group.add_argument("--save-temps", metavar="DIR", help="write every stage made to DIR")
     group.add_argument(
-        "--lineinfo", action="store_true", help="say in PTX and cubin where instructions come from"
+        "--lineinfo", action="store_true", help="add source locations to PTX and cubin"
     )
     group.add_argument(
         "--launcher",
         action="store_true",
         help="write FILE.h and FILE.c beside FILE.ptx or FILE.cubin: C that launches the kernels",
     )
-    group.add_argument("-v", dest="verbose", action="store_true", help="say what ptxas reports")
+    group.add_argument("-v", dest="verbose", action="store_true", help="print what ptxas reports")
 
 
 def _add_compilation_flags(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--target", metavar="TARGET", help="such as sm_90a")
+    group.add_argument("--target", metavar="TARGET", help="the target, such as sm_90a")
     group.add_argument(
         "-O",
         dest="level",
@@ -119,7 +119,9 @@ def _add_compilation_flags(group: argparse._ArgumentGroup) -> None:
         help="LLVM's optimisation level, -O0 to -O3 (the default)",
     )
     group.add_argument(
-        "--pipeline", metavar="TEXT", help="passes instead of the target's, or a pipeline's name"
+        "--pipeline",
+        metavar="TEXT",
+        help="passes to run instead of the target's, or the name of a pipeline",
     )
     for flag, where in (("--insert-pass", "before"), ("--replace-pass", "in place of")):
         group.add_argument(
@@ -138,7 +140,9 @@ def _add_information_flags(group: argparse._ArgumentGroup) -> None:
         "--emit-irdl", action="store_true", help="write the tile dialect in IRDL, for mlir-opt"
     )
     group.add_argument(
-        "--cache", choices=ACTIONS, help="list what the compile cache holds, clear it, or sum it up"
+        "--cache",
+        choices=ACTIONS,
+        help="list the entries of the compile cache, delete them, or summarise them",
     )
 
 

@@ -156,7 +156,7 @@ def updated(text: str, path: str) -> str:
 def parser() -> argparse.ArgumentParser:
     """The arguments."""
     made = Parser("update-tile-test-checks", __doc__ or "")
-    made.add_argument("tests", nargs="+", metavar="TEST", help="lit tests, which are changed")
+    made.add_argument("tests", nargs="+", metavar="TEST", help="lit tests to update in place")
     return made
 
 

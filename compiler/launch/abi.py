@@ -303,6 +303,10 @@ class KernelEntry(NamedTuple):
         of_cluster = prod(self.cluster or ())
         return of_cluster * min(tiles, max(1, used * self.ctas_per_sm // of_cluster)), 1, 1
 
+    def __repr__(self) -> str:
+        """One line, for a prompt."""
+        return f"<kernel {self.signature}>"
+
     @property
     def signature(self) -> str:
         """The kernel's name and arguments in a line, as `scale(x: memref<?x64xf16>, n: i32)`."""

@@ -50,9 +50,12 @@ def launch(
     cluster: int | Sequence[int] | None,
     stream: Any,
     sms: int | None,
+    timeline: Sequence[int] | None,
 ) -> sim.Report | None:
     """What `Compiled.launch` does."""
     where = _device(compiled, args, device)
+    if timeline is not None and where != "sim":
+        raise LaunchError("a timeline is of the simulator; device='sim' runs there")
     found = _kernel(compiled, kernel)
     threads = _threads(found, block)
     shared = found.dynamic_shared if dynamic_smem is None else dynamic_smem
@@ -75,6 +78,7 @@ def launch(
             arch=compiled.target.name,
             dynamic_smem=shared,
             cluster=clusters,
+            timeline=timeline,
         )
         sys.stdout.write(report.output)  # as the driver does
         return report.require_ok()

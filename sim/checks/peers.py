@@ -87,8 +87,8 @@ class Peers:
                 instruction,
                 crooked,
                 lambda at: (
-                    f"touches {counted(size, 'byte')} at {int(inside[at]):#x}, no multiple of "
-                    f"{size}"
+                    f"touches {counted(size, 'byte')} at {int(inside[at]):#x}, "
+                    f"which is not a multiple of {size}"
                 ),
                 lambda at: int(addresses[at]),
             )

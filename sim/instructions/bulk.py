@@ -166,7 +166,7 @@ def _crooked(machine: Machine, binding: Binding, thread: Thread, size: int) -> b
             "misaligned",
             binding.instruction,
             thread,
-            f"copies {counted(size, 'byte')}, no multiple of {_UNIT}",
+            f"copies {counted(size, 'byte')}, which is not a multiple of {_UNIT}",
         )
     return True
 

@@ -113,7 +113,7 @@ class _Map:
         if problem is None and self.of_rows and descriptor.interleave != "none":
             problem = f"it is interleaved, which {self.of_rows} does not take"
         if problem is None and begin % MAP_PLACES:
-            problem = f"it lies at no multiple of {MAP_PLACES} bytes"
+            problem = f"its address is not a multiple of {MAP_PLACES} bytes"
         if problem is None:
             return descriptor
         raise illegal_map(self.binding, thread, f"uses a tensor map: {problem}")

@@ -302,6 +302,11 @@ class Module:
     files: dict[int, str] = field(default_factory=dict)
     aliases: dict[str, str] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        """One line, for a prompt."""
+        kernels = ", ".join(one.name for one in self.functions.values() if one.entry)
+        return f"<PTX {self.version} for {self.target}, kernels: {kernels or 'none'}>"
+
     def line(self, instruction: Instruction) -> int:
         """Line of an instruction in the text."""
         return self.source.line(instruction.position)

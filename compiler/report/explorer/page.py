@@ -15,6 +15,8 @@ from tilec.backend.external_tools import AssemblerError
 from tilec.passes.base import Diagnostic
 from tilec.report.diagnostics import places
 from tilec.report.selection import chosen
+from tilec.sim.timeline import Timeline
+from tilec.sim.timeline.page import chart
 
 from .diff import changes
 from .explored import Explored
@@ -22,8 +24,12 @@ from .kernels import kernel_table
 from .steps import Recorded, Step, record
 
 
-def explore(compiled: Explored) -> str:
+def explore(compiled: Explored, timeline: Timeline | None = None) -> str:
     """A page that stands alone: every stage of a compilation side by side.
+
+    Args:
+        compiled: the compilation.
+        timeline: what the warps of a CTA did when it ran on the simulator, to be shown as well.
 
     Raises:
         TilecError: as compiling does, but for what the assembler and disassembler refuse.
@@ -35,6 +41,7 @@ def explore(compiled: Explored) -> str:
         "about": escape(_about(recorded.compiled)),
         "kernels": kernel_table(recorded.compiled),
         "remarks": _remarks(recorded),
+        "timeline": "" if timeline is None else _timeline(timeline, recorded),
         "data": _packed(recorded.steps),
     }
     return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], page)
@@ -54,6 +61,12 @@ def _remarks(recorded: Recorded) -> str:
         f"<details><summary>remarks ({count})</summary>"
         f'<div class="remarks">{"".join(groups)}</div></details>'
     )
+
+
+def _timeline(timeline: Timeline, recorded: Recorded) -> str:
+    """A chart whose bars lead to the lines of the source that they come from."""
+    drawn = chart(timeline, recorded.source.name)
+    return f'<details id="timeline"><summary>timeline of a CTA</summary>{drawn}</details>'
 
 
 def _group(name: str, found: list[Diagnostic], is_step: bool, file: str) -> str:

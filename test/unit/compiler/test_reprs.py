@@ -5,6 +5,7 @@ from __future__ import annotations
 import webbrowser
 from pathlib import Path
 
+import numpy as np
 import pytest
 import tilec
 from tilec import isa, sim
@@ -53,6 +54,20 @@ def test_forms_name_their_matrices(form: isa.Form) -> None:
 
 def test_targets_are_their_names() -> None:
     assert [shown(isa.target(name)) for name in ("sm_75", "sm_90a")] == ["<sm_75>", "<sm_90a>"]
+
+
+def test_what_a_prompt_may_show_of_a_compilation() -> None:
+    compiled = tilec.compile(GEMM.read_text(), target="sm_80")
+    assert shown(compiled.kernels[0]).startswith("<kernel gemm(arg0: memref<?x?xf16>")
+    assert shown(sim.read(compiled.ptx)) == "<PTX 7.0 for sm_80, kernels: gemm>"
+    passes = len(compiled.pipeline.tile)
+    assert shown(compiled.pipeline).startswith(f"<pipeline of {passes} passes on tiles and ")
+    text = compiled.tile
+    assert shown(tilec.transform(text, "cse")).startswith("<program of ")
+    for remark in compiled.remarks[:3]:
+        assert repr(remark).startswith("<remark of tile-")
+    grid = sim.TensorMap(np.zeros((64, 32), np.float16), box=(8, 32), swizzle="64B")
+    assert shown(grid) == "<tensor map of 64x32 float16, boxes of 8x32, swizzle 64B>"
 
 
 def test_show_opens_the_explorer(monkeypatch: pytest.MonkeyPatch) -> None:

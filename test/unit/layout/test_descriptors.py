@@ -314,9 +314,9 @@ def test_what_no_box_fills():
     wide = SharedMatrix.of(shared_layout({"row": 8, "col": 128}, 16, SWIZZLES["128B"]), 16)
     with pytest.raises(LayoutError, match="256 bytes apart; with swizzle 128B they are 128"):
         find_boxes(wide)
-    with pytest.raises(LayoutError, match="8 bytes apart, no multiple of 16"):
+    with pytest.raises(LayoutError, match="8 bytes apart, not a multiple of 16"):
         find_boxes(SharedMatrix.of(shared_layout({"row": 8, "col": 4}, 16), 16))
-    with pytest.raises(LayoutError, match="start at byte 64, no multiple of 128"):
+    with pytest.raises(LayoutError, match="start at byte 64, not a multiple of 128"):
         find_boxes(SharedMatrix.panels({"row": 4, "col": 16}, 16, SWIZZLES["none"], "col"))
     with pytest.raises(LayoutError, match="neither of two indices is contiguous"):
         find_boxes(SharedMatrix(16, (Digit("row", 8, 256), Digit("col", 8, 32))))

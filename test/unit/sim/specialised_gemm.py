@@ -190,6 +190,7 @@ def run(
     rows: int = 128,
     swizzle: str = "128B",
     checks: bool = True,
+    timeline: tuple[int, int, int] | None = None,
 ) -> tuple[Report, np.ndarray, np.ndarray]:
     """The report, C, and what it should be: small integers, so that f16 holds every sum."""
     rng = np.random.default_rng(m + n + k)
@@ -204,6 +205,6 @@ def run(
     grid = (-(-n // 64), -(-m // (128 * tiles)))
     report = launch(
         ptx, "gemm", grid, 384, [*maps, -(-k // 64), tiles], dynamic_smem=SHARED,
-        numerics="fast", order=order, checks=checks,
+        numerics="fast", order=order, checks=checks, timeline=timeline,
     )  # fmt: skip
     return report, c, (a.astype(np.int64) @ b.T.astype(np.int64)).astype(np.float16)
