@@ -17,6 +17,7 @@ from types import FunctionType
 from typing import Any
 
 import numpy as np
+from tilec.dialects.semantics import Resource, writes
 from tilec.interpret.cta import Cta
 from tilec.interpret.execution import execute
 from tilec.interpret.findings import NoMeaning, Undefined
@@ -33,7 +34,6 @@ from .tile import Tile, reading
 
 _FATAL = frozenset({"bounds", "divergent"})
 """Findings of the interpreter that end a kernel."""
-_POLLED = frozenset({"tile.atomic_rmw", "tile.atomic_cas"})
 _POLLS = 5_000
 _HELD = 1 << 29
 """Bytes of tiles beyond which those that nobody refers to are given up."""
@@ -116,7 +116,7 @@ class Stepper:
     def _execute(self, op: Any) -> None:
         for operand in op.operands:
             self._known(operand)
-        if op.name in _POLLED:
+        if len(op.results) and any(True for _ in writes(op, Resource.GLOBAL)):
             self._poll()
         node = self._program.read(op)
         values = self.cta.values

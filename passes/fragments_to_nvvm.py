@@ -77,17 +77,17 @@ def _lower(kernel: Lowering) -> None:
     memory, moves = Memory(kernel), MatrixMoves(kernel)
     products, copies = Products(kernel), AsyncCopies(kernel)
     late = OnDemand(kernel)
+    tensors = partial(_in_tensor_memory, kernel)
     handlers = dict(
         (
             *lowerings.to_registers().items(),
-            *(lowers(op, partial(_in_tensor_memory, kernel)) for op in _TENSOR_OPS),
             lowers(ops.AccumulatorOp, lambda op, to: late.wgmmas.accumulator(op, to)),
             lowers(ops.AllocSharedOp, buffers.alloc),
             lowers(ops.AsyncCommitOp, copies.commit),
             lowers(ops.AsyncCopyOp, copies.copy),
             lowers(ops.AsyncWaitOp, copies.wait),
-            lowers(ops.AtomicOp, lambda op, to: late.atomics.atomic(op, to)),
             lowers(ops.AtomicCasOp, lambda op, to: late.fetches.fetch(op, to)),
+            lowers(ops.AtomicOp, lambda op, to: late.atomics.atomic(op, to)),
             lowers(ops.AtomicRmwOp, lambda op, to: late.fetches.fetch(op, to)),
             lowers(ops.AtomicScatterOp, lambda op, to: late.atomics.atomic(op, to)),
             lowers(ops.BarrierArriveOp, lambda op, to: late.barriers.arrive(op, to)),
@@ -121,6 +121,19 @@ def _lower(kernel: Lowering) -> None:
             lowers(ops.StmatrixOp, moves.stmatrix),
             lowers(ops.StoreOp, memory.store),
             lowers(ops.TakeOp, lambda op, to: late.takes.take(op, to)),
+            lowers(ops.Tcgen05AllocOp, tensors),
+            lowers(ops.Tcgen05CommitOp, tensors),
+            lowers(ops.Tcgen05CpOp, tensors),
+            lowers(ops.Tcgen05DeallocOp, tensors),
+            lowers(ops.Tcgen05FenceOp, tensors),
+            lowers(ops.Tcgen05LdOp, tensors),
+            lowers(ops.Tcgen05MmaOp, tensors),
+            lowers(ops.Tcgen05MmaScaledOp, tensors),
+            lowers(ops.Tcgen05RelinquishOp, tensors),
+            lowers(ops.Tcgen05StOp, tensors),
+            lowers(ops.Tcgen05WaitLdOp, tensors),
+            lowers(ops.Tcgen05WaitStOp, tensors),
+            lowers(ops.TensorBufferOp, tensors),
             lowers(ops.TmaLoadOp, lambda op, to: late.boxes.load(op, to)),
             lowers(ops.TmaPrefetchOp, lambda op, to: late.boxes.prefetch(op, to)),
             lowers(ops.TmaReduceOp, lambda op, to: late.boxes.send(op, to)),
@@ -152,20 +165,3 @@ def _in_tensor_memory(kernel: Lowering, op: TileOp, expansion: Expansion) -> lis
     from .nvvm.tcgen05 import lower  # noqa: PLC0415 (for Blackwell only)
 
     return lower(kernel, op, expansion)
-
-
-_TENSOR_OPS = (
-    ops.Tcgen05AllocOp,
-    ops.Tcgen05CommitOp,
-    ops.Tcgen05CpOp,
-    ops.Tcgen05DeallocOp,
-    ops.Tcgen05FenceOp,
-    ops.Tcgen05LdOp,
-    ops.Tcgen05MmaOp,
-    ops.Tcgen05MmaScaledOp,
-    ops.Tcgen05RelinquishOp,
-    ops.Tcgen05StOp,
-    ops.Tcgen05WaitLdOp,
-    ops.Tcgen05WaitStOp,
-    ops.TensorBufferOp,
-)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from tilec.dialects.tile.attributes import ALIGNED, SIZES, STRIDES
+from tilec.dialects.tile.ops import AllocSharedOp
 from tilec.dialects.tile.shared import ALIGNMENT
 from tilec.dialects.tile.tiles import bits_of
 from tilec.ir.aliases import Type, Value
@@ -53,7 +54,7 @@ def memory_facts(memref: Value) -> MemoryFacts:
             return _merged(max, either, _facts(type_, argument_attributes(root), assumed))
         if maker.name == "memref.assume_alignment":
             assumed = max(assumed, _power(attribute(maker, "alignment", ir.IntegerAttr).value))
-        elif maker.name == "tile.alloc_shared":
+        elif isinstance(maker.opview, AllocSharedOp):
             assumed = max(assumed, ALIGNMENT)
             break
         elif maker.name != "memref.cast":

@@ -67,10 +67,10 @@ def walk_tiles(
         else:
             op.move_before(last if op in behind else guard)
     for op in named(function, [gpu.BlockIdOp]):
-        if op != own[0].owner.operation:
+        if op.results[0] != own[0]:
             _replace(op, places[dimension_of(op)])
     for op in named(function, [gpu.GridDimOp]):
-        if op != own[1].owner.operation:
+        if op.results[0] != own[1]:
             with ir.InsertionPoint(op), op.location:
                 extent = _wide(extents[dimension_of(op)])
             _replace(op, extent)
