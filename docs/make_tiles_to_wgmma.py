@@ -5,7 +5,7 @@
 
 What passes remark on and change is taken from a compilation of examples/hopper/tiles.mlir. With
 --pictures the explorer's pages of it are taken as PNG, too, by Debian's package chromium, to
-docs/pictures/; with --check nothing is written.
+docs/screenshots/; with --check nothing is written.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tilec.report.explorer.page import explore
 from tilec.report.explorer.steps import Recorded, Step, record
 
 PROGRAM = ROOT / "examples" / "hopper" / "tiles.mlir"
-PICTURES = ROOT / "docs" / "pictures"
+PICTURES = ROOT / "docs" / "screenshots"
 SHOWN = ("tile-stage-wgmma", "tile-specialize-warps", "tile-to-fragments")
 """Passes of which the page has the explorer's picture."""
 _MOST, _WIDTH = 16, 110
@@ -109,7 +109,7 @@ def _section(recorded: Recorded, before: Step, after: Step) -> str:
         shown.append(f"// … and {len(lines) - _MOST} more")
     text += "\n" * bool(said) + "```text\n" + "\n".join(shown) + "\n```\n"
     if name in SHOWN:
-        text += f"\n![The explorer before and after {name}](pictures/{name}.png)\n"
+        text += f"\n![The explorer before and after {name}](screenshots/{name}.png)\n"
     return text
 
 
