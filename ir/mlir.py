@@ -16,6 +16,7 @@ from contextlib import contextmanager, nullcontext
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
+from os import sysconf
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,8 @@ command line, whose process is its own, need not wait for it.
 
 _PROVIDERS = ("mlir", "torch_mlir")
 _NEEDED = ("ir", "passmanager", "rewrite", "dialects.ext", "dialects.nvvm", "dialects.gpu")
+_ROOM = 168 << 20
+"""Bytes of address space that the bindings take as they are loaded."""
 
 
 def _complete(provider: str) -> bool:
@@ -51,15 +54,36 @@ def _complete(provider: str) -> bool:
     )
 
 
+def _check_room() -> None:
+    """Ask whether there is room for MLIR, which ends the process that it cannot begin in.
+
+    Raises:
+        MemoryError: if the limit of the address space leaves too little.
+    """
+    try:
+        with open("/proc/self/limits", encoding="ascii") as limits:
+            limit = limits.read().partition("Max address space")[2].split()[0]
+        with open("/proc/self/statm", encoding="ascii") as sizes:
+            pages = int(sizes.read().split()[0])
+    except OSError:  # not Linux
+        return
+    if limit.isdigit() and int(limit) < pages * sysconf("SC_PAGE_SIZE") + _ROOM:
+        raise MemoryError
+
+
 @cache
 def provider() -> str:
     """Name of the package that provides the bindings.
 
     Raises:
         TilecError: if none is installed.
+        MemoryError: if the address space is limited to less than they take.
     """
     for name in _PROVIDERS:
-        if name in sys.modules or _complete(name):
+        if name in sys.modules:
+            return name
+        if _complete(name):
+            _check_room()
             return name
     raise TilecError(
         "MLIR's Python bindings are not installed; `pip install torch-mlir` brings them, "
