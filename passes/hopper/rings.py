@@ -26,6 +26,7 @@ from tilec.ir.types import i1, i32, memref_of
 from tilec.isa import LANES, WARPGROUP_THREADS
 
 from ..emit import add_constant, index_constant
+from ..search import defining_op
 from ..staging.loop_stages import LoopStages, make_anew
 from ..staging.staged_copies import StagedCopy
 from .box_copies import Share, load_boxes
@@ -146,6 +147,10 @@ class Specialised(LoopStages):
         self.enlarge()
         block = (self._tiles or self.loop).block
         top = next(op.operation for op in block.operations if not isinstance(op, AllocSharedOp))
+        for buffer in self.buffers.values():
+            alloc = defining_op(buffer, AllocSharedOp)
+            if alloc is not None and top.is_before_in_block(alloc.operation):
+                alloc.operation.move_before(top)
         for op in self._needs.top:
             if op != top:
                 op.move_before(top)
