@@ -72,6 +72,11 @@ class Scalar(Tile, Generic[D]):
 
     __slots__ = ()
 
+    def __init__(self, *_: object, **__: object) -> None:
+        from .emit import place  # noqa: PLC0415 (imports MLIR)
+
+        raise KernelError(place(), "tl.Scalar is an annotation; tl.int32(x) makes a scalar of x")
+
 
 class _Constant:
     """Marks an annotation as that of a constant."""

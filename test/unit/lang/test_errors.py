@@ -90,6 +90,16 @@ def _() -> object:
     return k.build()
 
 
+@wrong("tl.Scalar is an annotation")
+def _() -> object:
+    @tilec.kernel
+    def k(n: int) -> None:
+        for _ in tl.Scalar(0, n, 16):  # <- tl.Scalar
+            pass
+
+    return k.build()
+
+
 @wrong(r"has 512 elements; a tile of shape \(7, 2\) has 14")
 def _() -> object:
     @tilec.kernel
