@@ -184,11 +184,12 @@ def _run(tool: str, words: list[str], folder: Path) -> Reached:
     if code and left - reproducers:
         raise WrongError(f"left after a failure: {sorted(left)}")
     for name in ("a.ptx", "b.bin"):
-        if (folder / name).read_bytes() != _FIXED[name] and not _is_named(words, name):
+        if not _is_named(words, name) and (folder / name).read_bytes() != _FIXED[name]:
             raise WrongError(f"{name} was overwritten")
     return Reached.REFUSED if code else Reached.PTX if left else Reached.VERIFIED
 
 
 def _is_named(words: list[str], name: str) -> bool:
     """Whether the command line names a file as an output."""
-    return any(word.endswith(name) for word in words[1:])
+    # The first word without a flag is the input.
+    return any(word.endswith(name) for at, word in enumerate(words) if at or "=" in word)
