@@ -88,7 +88,7 @@ def hsl(lane: int) -> tuple[int, int, int]:
 
     The lanes of a warp differ in a terminal's 256 colours too, and dark text stands on all.
     """
-    return lane // 4 % 8 * 45, 70, 86 - 7 * (lane % 4)
+    return lane // 4 % 8 * 45, 70, 82 - 5 * (lane % 4)
 
 
 def colour(lane: int) -> str:

@@ -9,11 +9,11 @@
     to level 2             assign_layouts, remove_conversions    of layouts/
     level 2                split_tiles                           of units/
                            stage_shared                          of staging/
-                           make_persistent, specialize_warps, overlap_products, on sm_90a
-                                                                 of hopper/
+                           form_clusters, make_persistent, specialize_warps, overlap_products,
+                           on sm_90a                             of hopper/
                            pipeline_loops, unroll_loops          of staging/
                            store_boxes, on sm_90a                of hopper/
-                           coalesce_stores, check_divergence, remove_dead,
+                           coalesce_stores, allocate_tensor_memory, check_divergence, remove_dead,
                            stage_reductions, stage_conversions, reuse_shared, order_memory,
                            order_proxies, on sm_90a
     to level 3             to_fragments                          of fragments/

@@ -21,6 +21,8 @@ TILE_OPS: Mapping[str, str] = MappingProxyType(
         Family.LDMATRIX: "tile.ldmatrix",
         Family.STMATRIX: "tile.stmatrix",
         Family.MOVMATRIX: "tile.movmatrix",
+        Family.TCGEN05_LD: "tile.tcgen05_ld",
+        Family.TCGEN05_ST: "tile.tcgen05_st",
     }
 )
 """The op of each family; its attribute `form` is the instruction's key."""

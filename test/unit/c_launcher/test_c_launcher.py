@@ -75,7 +75,8 @@ def test_the_example_builds_and_launches(tmp_path: Path) -> None:
         "map 6 2 0 3 2 0 136 272 64 1 72 0 64 1",
     ]
     assert "of device 3" in lines  # which has three SMs, fewer than the grid's four tiles
-    assert f"launch 3 1 1 384 1 1 {shared} 0" in lines
+    assert "cluster 1 2 1 1" in lines  # of which one takes two of them
+    assert f"launch 2 1 1 384 1 1 {shared} 0" in lines
     values = [line.split()[1] for line in lines if line.startswith("parameter")]
     grid = [int.from_bytes(bytes.fromhex(values.pop(12)), "little") for _ in "xyz"]
     numbers = [struct.unpack("<q", bytes.fromhex(value[:16]))[0] for value in values]

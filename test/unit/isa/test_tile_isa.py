@@ -180,7 +180,8 @@ def test_tile_ops_are_those_of_the_dialect():
     }
     assert set(TILE_OPS.values()) == with_form - {
         *("tile.dot", "tile.warpgroup_dot", "tile.warpgroup_start"),
+        # The forms of these stand in a table of their own.
+        *("tile.tcgen05_cp", "tile.tcgen05_mma", "tile.tcgen05_mma_scaled"),
     }
-    # Loads and stores of tensor memory have none.
-    families = {str(found.family) for found in forms().values()}
-    assert set(TILE_OPS) == {name for name in families if not name.startswith("tcgen05")}
+    # Loads from tensor memory that reduce have none.
+    assert set(TILE_OPS) == {str(found.family) for found in forms().values()} - {"tcgen05.ld.red"}

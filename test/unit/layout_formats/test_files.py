@@ -290,7 +290,7 @@ def test_a_layout_given_by_bases(capsys):
     """These are the bases of m16n8k8's C in f32, whose operand the tool shows by name."""
     assert main(["m16n8k8", "--operand", "c", "--type", "f32"]) == 0
     _, matrix, _ = capsys.readouterr().out.split("\n\n")
-    assert main([BASES]) == 0
+    assert main([BASES, "--bits", "32"]) == 0
     head, shown = capsys.readouterr().out.rstrip("\n").split("\n\n")
     assert shown == matrix
     row, col = (line.partition(" = ")[2] for line in head.splitlines()[1:])

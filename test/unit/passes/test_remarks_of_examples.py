@@ -50,6 +50,15 @@ class Said(NamedTuple):
         found = self.kernel.lines.get(self.line, {})
         return sum(n for name, n in found.items() if name.startswith(start))
 
+    def everywhere(self, start: str, end: str = "") -> int:
+        """How many instructions of the kernel begin and end so."""
+        return sum(
+            n
+            for found in self.kernel.lines.values()
+            for name, n in found.items()
+            if name.startswith(start) and name.endswith(end)
+        )
+
     def widths(self, *kinds: str) -> set[int]:
         """Bytes of the line's accesses of these kinds; none if LLVM moved them to another line."""
         return set().union(*(self.kernel.widths.get((self.line, kind), set()) for kind in kinds))
@@ -155,6 +164,19 @@ def boxes(said: Said, panels: str) -> None:
     assert said.count("cp.async.bulk.tensor.2d.global") % int(panels) == 0
 
 
+def cluster(said: Said) -> None:
+    assert said.everywhere("cp.async.bulk.tensor", ".multicast::cluster") > 0
+
+
+def alone(said: Said) -> None:
+    assert said.everywhere("cp.async.bulk.tensor", ".multicast::cluster") == 0
+
+
+def columns(said: Said, wanted: str, allocated: str) -> None:
+    assert said.everywhere("tcgen05.alloc") > 0
+    assert int(wanted) <= int(allocated) in {32, 64, 128, 256, 512}
+
+
 def layout(said: Said, extents: str, out: str) -> None:
     assert "x".join(re.findall(r"\w+ (\d+)", out)) == extents
 
@@ -193,6 +215,9 @@ RULES: tuple[tuple[str, Callable[..., None]], ...] = (
         r"(\d+) others, with (\d+), loads boxes by TMA to a ring of (\d+) stages? of (\d+) bytes",
         roles,
     ),
+    (r"is for clusters of \d+ neighbours along [xy]: each CTA loads a part of .*", cluster),
+    (r"has no clusters: .*", alone),
+    (r"is of (\d+) columns of tensor memory, for which (\d+) are allocated", columns),
     (r"leaves by TMA, through (\d+) panels? of .*", boxes),
     (r"gives tensor<(\d+(?:x\d+)*)x\w+> the layout of .*: '.* -> (.*)'", layout),
     (r"goes through \d+ bytes of shared memory, in \d+ panels? of .*", told),
