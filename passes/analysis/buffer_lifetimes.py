@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from tilec.dialects.semantics import LayoutRule, layout_rule
 from tilec.dialects.semantics.effects import is_shared_array
 from tilec.dialects.tile.ops import AsyncCopyOp
 from tilec.dialects.tile.ops.base import TileOp
@@ -68,7 +69,7 @@ def lifetimes(allocs: list[ir.Operation], places: Places, target: Target | None)
         else:
             spans = [places[outermost_loop(use) or use] for use in uses]
         spans += [open_span(use, places) for use in uses if copies_async(use, target)]
-        if is_barriers(memref_of(alloc.result)) or _is_passed_on(alloc.result):
+        if is_barriers(memref_of(alloc.result)) or is_passed_on(alloc.result):
             # Mbarriers, whose memory is for nothing else, and what other names may be used of.
             spans.append((0, len(places)))
         first, last = min(s for s, _ in spans), max(e for _, e in spans)
@@ -76,15 +77,15 @@ def lifetimes(allocs: list[ir.Operation], places: Places, target: Target | None)
     return found
 
 
-def _is_passed_on(buffer: Value) -> bool:
-    """Whether an array is used under other names: its views', or those of a choice."""
-    if not is_shared_array(buffer.type):
-        return False
-    return any(
-        isinstance(result.type, ir.MemRefType)
-        for use in buffer.uses
-        for result in use.owner.results
-    )
+def is_passed_on(buffer: Value) -> bool:
+    """Whether a buffer is used under other names: its views', a choice's, or a region's results."""
+    return any(_passes_on(use.owner.operation) for use in buffer.uses)
+
+
+def _passes_on(use: ir.Operation) -> bool:
+    if layout_rule(use) is LayoutRule.CARRIED:
+        return True
+    return any(isinstance(result.type, ir.MemRefType) for result in use.results)
 
 
 def copies_async(use: ir.Operation, target: Target | None) -> bool:

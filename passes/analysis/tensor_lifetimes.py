@@ -16,6 +16,7 @@ from tilec.ir.mlir import ir
 from tilec.ir.types import memref_of
 
 from ..base import walk
+from .buffer_lifetimes import is_passed_on
 
 
 @dataclass(frozen=True)
@@ -51,14 +52,18 @@ def tensor_lifetimes(function: Op, allocs: Sequence[AllocTensorOp]) -> list[Tens
     """The lifetimes of the buffers of a kernel.
 
     A barrier counts that stands in the kernel's own block, where all threads come. What is in a
-    loop or branch of that block is touched where the loop or branch stands.
+    loop or branch of that block is touched where the loop or branch stands; what other names may
+    be used of, all the time.
     """
     spans = _spans(function)
     found = []
     for number, alloc in enumerate(allocs):
-        touched = [spans[_outermost(use)] for use in _uses(alloc.results[0])]
-        first, last = (min(touched), max(touched)) if touched else (0, 0)
-        columns = buffer_of(memref_of(alloc.results[0])).columns
+        buffer = alloc.results[0]
+        touched = [spans[_outermost(use.owner.operation)] for use in buffer.uses]
+        if is_passed_on(buffer):
+            touched = list(spans.values())
+        first, last = min(touched, default=0), max(touched, default=0)
+        columns = buffer_of(memref_of(buffer)).columns
         found.append(TensorLifetime(alloc, number, columns, first, last))
     return found
 
@@ -77,12 +82,6 @@ def _is_whole(op: ir.OpView) -> bool:
     if scope_of(op) < Scope.WARP or len(op.operands) or not orders(op, Resource.BARRIERS):
         return False
     return "subgroup" not in str(op.attributes.get("scope"))
-
-
-def _uses(value: ir.Value) -> Iterator[ir.Operation]:
-    """What takes a buffer, under any name that regions give it."""
-    for use in value.uses:
-        yield use.owner.operation
 
 
 def _outermost(op: ir.Operation) -> ir.Operation:

@@ -90,6 +90,28 @@ gpu.module @m [#nvvm.target<chip = "sm_100a">] {
     gpu.return
   }
 
+  // What a branch or a choice gives may be the first or the second, whatever it is called.
+  // CHECK-LABEL: gpu.func @under_other_names(
+  // CHECK: tile.tcgen05_alloc %{{.*}} columns 512
+  gpu.func @under_other_names(%x: !F, %p: i1) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %d = tile.alloc_tensor : !D
+    %e = tile.alloc_tensor : !D
+    %f = tile.alloc_tensor : !D
+    %g = scf.if %p -> !D {
+      scf.yield %d : !D
+    } else {
+      scf.yield %e : !D
+    }
+    %h = arith.select %p, %e, %d : !D
+    gpu.barrier
+    tile.tcgen05_st %x, %f[%c0, %c0] {form = "tcgen05.st.sync.aligned.32x32b.x4.b32"} : !F, !D
+    gpu.barrier
+    tile.tcgen05_st %x, %g[%c0, %c0] {form = "tcgen05.st.sync.aligned.32x32b.x4.b32"} : !F, !D
+    tile.tcgen05_st %x, %h[%c0, %c0] {form = "tcgen05.st.sync.aligned.32x32b.x4.b32"} : !F, !D
+    gpu.return
+  }
+
   // Both CTAs of a pair allocate, and wait for each other before they give back.
   // CHECK-LABEL: gpu.func @pair(
   // CHECK: tile.tcgen05_alloc %{{.*}} columns 32 {cta_group = 2 : i64}

@@ -156,4 +156,29 @@ gpu.module @m {
     tile.store %y, %b[%z, %z] : !T, !S
     gpu.return
   }
+
+  // What a branch gives may be the first or the second: neither's bytes are free while it is used.
+  // CHECK-LABEL: gpu.func @chosen(
+  // CHECK: tile.alloc_shared at 0
+  // CHECK: tile.alloc_shared at 2048
+  // CHECK: tile.alloc_shared at 4096
+  gpu.func @chosen(%x: !T, %g: !G, %p: i1) attributes {known_block_size = array<i32: 64, 1, 1>, tile.automatic} {
+    %z = arith.constant 0 : index
+    %a = tile.alloc_shared : !S
+    %b = tile.alloc_shared : !S
+    %c = tile.alloc_shared : !S
+    tile.store %x, %a[%z, %z] : !T, !S
+    tile.store %x, %b[%z, %z] : !T, !S
+    %d = scf.if %p -> !S {
+      scf.yield %a : !S
+    } else {
+      scf.yield %b : !S
+    }
+    gpu.barrier
+    tile.store %x, %c[%z, %z] : !T, !S
+    gpu.barrier
+    %y = tile.load %d[%z, %z] : !S -> !T
+    tile.store %y, %g[%z, %z] : !T, !G
+    gpu.return
+  }
 }
