@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING
 
+from tilec.dialects.semantics.upstream import constant_of
 from tilec.ir.aliases import Value
 from tilec.ir.mlir import ir
 from tilec.ir.state import per_context
@@ -55,6 +57,11 @@ class TensorBuffer:
         return 1 if self.held == "d" else 32 // self.element_bits
 
     @property
+    def bank(self) -> int:
+        """Columns of a matrix, in elements, that lie in one bank of lanes."""
+        return self.layout.width * self.packed
+
+    @property
     def matrix_columns(self) -> int:
         """Columns of one matrix."""
         return self.layout.columns
@@ -79,6 +86,18 @@ def tensor_buffer(value: Value, what: str) -> TensorBuffer:
     if not is_tensor(value.type):
         raise TilecError(f'{what} is a memref in #tile.tensor<"…">, not {value.type}')
     return buffer_of(ir.MemRefType(value.type))
+
+
+def check_matrix(value: Value, at: Sequence[Value]) -> None:
+    """Check that a buffer has the matrix that constant indices name, all but the last two.
+
+    Raises:
+        TilecError: saying how many there are.
+    """
+    for index, extent in zip(at[:-2], ir.MemRefType(value.type).shape, strict=False):
+        known = constant_of(index)
+        if known is not None and not 0 <= known < extent:
+            raise TilecError(f"takes matrix {known} of a buffer of {extent}: {value.type}")
 
 
 @per_context()

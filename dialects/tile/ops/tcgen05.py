@@ -13,7 +13,7 @@ from tilec.ir.aliases import Value
 from tilec.ir.mlir import ext, ir
 from tilec.isa import TilecError, UnknownNameError
 
-from ..tensor import TensorBuffer, tensor_buffer
+from ..tensor import TensorBuffer, check_matrix, tensor_buffer
 from ..tiles import element_name
 from .base import TileOp, check_indices, memory
 
@@ -133,7 +133,7 @@ class TensorProductOp(TileOp):
         """An operand in tensor memory, of the instruction's CTAs.
 
         Raises:
-            TilecError: if it is for others.
+            TilecError: if it is for others, or none of the buffer's matrices.
         """
         form, value = self.key, self.matrix_named(name)
         buffer = tensor_buffer(value, name)
@@ -145,11 +145,12 @@ class TensorProductOp(TileOp):
             raise TilecError(
                 f'operand {name} of {form.ptx} lies in #tile.tensor<"{words}">, not {value.type}'
             )
+        check_matrix(value, self.indices_of(name))
         return buffer
 
     def _check_accumulator(self, product: "DescribedProduct") -> None:
         self.tensor_operand("d", "d")
-        self._check_element("d", element_name(product.operand("d")))
+        self.check_element("d", [element_name(product.operand("d"))])
         *_, row, col = self.indices_of("d")
         if constant_of(row) != 0 or constant_of(col) != 0:
             raise TilecError("d is a whole matrix of its buffer: its row and column are 0")
@@ -157,7 +158,8 @@ class TensorProductOp(TileOp):
     def _check_left(self, product: "DescribedProduct") -> None:
         operand = product.operand("a")
         buffer = self.tensor_operand("a", "a")
-        self._check_element("a", element_name(operand))
+        legal = element_name(operand)
+        self.check_element("a", [legal, *(["f32"] if legal == "tf32" else [])])
         *_, row, col = (constant_of(index) for index in self.indices_of("a"))
         fits = col is None or (col % operand.cols == 0 and 0 <= col <= buffer.cols - operand.cols)
         if buffer.rows != operand.rows or row != 0 or not fits or buffer.cols % operand.cols:
@@ -166,10 +168,14 @@ class TensorProductOp(TileOp):
                 f"multiple of {operand.cols} columns on, of {buffer.rows}x{buffer.cols}"
             )
 
-    def _check_element(self, name: str, wanted: str) -> None:
-        element = ir.MemRefType(self.matrix_named(name).type).element_type
-        legal = [wanted, *(["f32"] if wanted == "tf32" else [])]
-        if str(element) not in legal:
+    def check_element(self, name: str, legal: Sequence[str]) -> None:
+        """Check the elements of an operand in tensor memory.
+
+        Raises:
+            TilecError: if their type is none of those.
+        """
+        element = str(ir.MemRefType(self.matrix_named(name).type).element_type)
+        if element not in legal:
             raise TilecError(
                 f"operand {name} of {self.product.ptx} has elements of type "
                 f"{' or '.join(legal)}, not {element}"
@@ -300,19 +306,10 @@ class Tcgen05MmaScaledOp(TensorProductOp, name="tcgen05_mma_scaled"):
         product = self.product
         for name, rows in (("sfa", product.shape.m), ("sfb", product.shape.n)):
             buffer = self.tensor_operand(name, "scale")
-            wanted = element_name(product.operand(name))
-            self._check_scale(name, wanted)
+            self.check_element(name, [element_name(product.operand(name)), "i8"])
             whole = -(-rows // 32) * 32
             first = constant_of(self.indices_of(name)[-2])
             if first != 0 or buffer.rows < whole:
                 raise TilecError(
                     f"operand {name} of {product.ptx} takes rows 0 to {whole - 1} of {buffer.rows}"
                 )
-
-    def _check_scale(self, name: str, wanted: str) -> None:
-        element = str(ir.MemRefType(self.matrix_named(name).type).element_type)
-        if element not in (wanted, "i8"):
-            raise TilecError(
-                f"operand {name} of {self.product.ptx} has elements of type {wanted} or i8, not "
-                f"{element}"
-            )

@@ -14,7 +14,7 @@ from tilec.ir.mlir import ext, ir
 from tilec.isa import Family, TilecError
 from tilec.layout import LinearLayout
 
-from ..tensor import TensorBuffer, tensor_buffer
+from ..tensor import TensorBuffer, check_matrix, tensor_buffer
 from .barrier import check_barrier
 from .base import TileOp, check_indices, form_of, fragment_value, memory
 from .tensor_memory import GROUP, group_of
@@ -73,6 +73,7 @@ class TensorMoveOp(TileOp):
                 f"what {form.ptx} moves of {value.type} is !tile.frag<tensor<{rows}x{cols}x"
                 f'{element}>, #tile.layout<"{legal}">>, not {self.held.type}'
             )
+        check_matrix(value, self.place)
         self._check_place(buffer, rows, cols)
 
     def _check_place(self, buffer: TensorBuffer, rows: int, cols: int) -> None:
@@ -89,6 +90,11 @@ class TensorMoveOp(TileOp):
                 raise TilecError(
                     f"takes {what}s {first} to {first + taken - 1} of a matrix of {there}"
                 )
+        if col is not None and col % buffer.bank + cols > buffer.bank:
+            raise TilecError(
+                f"takes columns {col} to {col + cols - 1}, of which {buffer.bank} each lie in "
+                "lanes of their own; legal: those of the same lanes"
+            )
 
 
 def moved_layout(form: "TensorMove", buffer: TensorBuffer) -> LinearLayout:
@@ -303,6 +309,7 @@ class Tcgen05CpOp(TileOp, name="tcgen05_cp"):
             wanted = '#tile.tensor<"scale">' if scales else "a buffer of 128 rows of a CTA"
             raise TilecError(f"{self.mnemonic} goes to {wanted}, not {self.operands[1].type}")
         self.shared_operand().check(self.source_indices)
+        check_matrix(target, self.target_indices)
         self._check_target(buffer, shape)
 
     def _check_target(self, buffer: TensorBuffer, shape: "CopyShape") -> None:

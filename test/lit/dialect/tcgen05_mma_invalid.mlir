@@ -253,3 +253,16 @@ func.func @plain(%a: !A, %b: !B, %d: !D, %sfa: !SA, %sfb: !SB, %t: i1) {
   tile.tcgen05_mma_scaled %a[%c0, %c0], %b[%c0, %c0], %d[%c0, %c0] scale %sfa[%c0, %c0, %c0], %sfb[%c0, %c0] if %t {form = "tcgen05.mma.cta_group::1.kind::f8f6f4.a::descriptor", types = "f32.e4m3.e4m3"} : !A, !B, !D scale !SA, !SB
   return
 }
+
+// -----
+
+!A = memref<128x64xf16, #tile.shared<"128B">>
+!D = memref<2x128x128xf32, #tile.tensor<"d">>
+func.func @matrix(%a: !A, %d: !D) {
+  %c0 = arith.constant 0 : index
+  %last = arith.constant -1 : index
+  %true = arith.constant true
+  // expected-error @below {{'tile.tcgen05_mma' op takes matrix -1 of a buffer of 2}}
+  tile.tcgen05_mma %a[%c0, %c0], %a[%c0, %c0], %d[%last, %c0, %c0] if %true {form = "tcgen05.mma.cta_group::1.kind::f16.a::descriptor", types = "f32.f16.f16"} : !A, !A, !D
+  return
+}

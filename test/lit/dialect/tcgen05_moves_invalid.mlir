@@ -201,3 +201,38 @@ func.func @side() {
   tile.tcgen05_fence between
   return
 }
+
+// -----
+
+// Of 128 rows of a pair each CTA has 64, and columns 64 to 127 in the other half of its lanes.
+!D = memref<128x128xf32, #tile.tensor<"d cta_group::2">>
+!F = !tile.frag<tensor<32x4xf32>, #tile.layout<"register [0,1] [0,2]; lane [1,0] [2,0] [4,0] [8,0] [16,0] -> row 32, col 4">>
+func.func @banks(%d: !D, %i: index) {
+  %c62 = arith.constant 62 : index
+  // expected-error @below {{takes columns 62 to 65, of which 64 each lie in lanes of their own; legal: those of the same lanes}}
+  %x = tile.tcgen05_ld %d[%i, %c62] {form = "tcgen05.ld.sync.aligned.32x32b.x4.b32"} : !D -> !F
+  return
+}
+
+// -----
+
+!D = memref<2x128x64xf32, #tile.tensor<"d">>
+!F = !tile.frag<tensor<32x4xf32>, #tile.layout<"register [0,1] [0,2]; lane [1,0] [2,0] [4,0] [8,0] [16,0] -> row 32, col 4">>
+func.func @matrix(%d: !D, %i: index, %x: !F) {
+  %c2 = arith.constant 2 : index
+  // expected-error @below {{'tile.tcgen05_st' op takes matrix 2 of a buffer of 2}}
+  tile.tcgen05_st %x, %d[%c2, %i, %i] {form = "tcgen05.st.sync.aligned.32x32b.x4.b32"} : !F, !D
+  return
+}
+
+// -----
+
+!Atoms = memref<32x16xi8, #tile.shared<"none">>
+!Scales = memref<3x128x4xi8, #tile.tensor<"scale">>
+func.func @matrix(%x: !Atoms, %s: !Scales) {
+  %c0 = arith.constant 0 : index
+  %c3 = arith.constant 3 : index
+  // expected-error @below {{'tile.tcgen05_cp' op takes matrix 3 of a buffer of 3}}
+  tile.tcgen05_cp %x[%c0, %c0] to %s[%c3, %c0, %c0] {form = "tcgen05.cp.cta_group::1.32x128b.warpx4"} : !Atoms to !Scales
+  return
+}
