@@ -177,13 +177,30 @@ def left_operand(
     ), packed
 
 
+def scale_rows(name: str, m: int, n: int, group: int) -> tuple[int, int]:
+    """Rows of scale factors that stand together in a CTA, and parts of the lanes with such rows.
+
+    Of A a CTA has those of its own rows. Of B each has all, of a pair with M = 128 in two halves of
+    the lanes, a half of the columns in each.
+
+    Args:
+        name: `sfa` or `sfb`.
+        m: rows of D, of both CTAs together.
+        n: columns of D.
+        group: CTAs that take part.
+    """
+    if name == "sfa":
+        return m // group, 1
+    parts = 2 if group == 2 and m == LANES else 1
+    return n // parts, parts
+
+
 @lru_cache(maxsize=64)
 def scale_factors(rows: int) -> LinearLayout:
     """Scale factors of rows of A or columns of B, four consecutive ones of a row in a column.
 
     They stand in each quarter of the lanes: the layout is of the first. An instruction takes 1, 2
-    or 4 of them, from the byte on that its descriptor says. Of B of two CTAs with M = 128 each
-    half of the columns stands so, in a half of the lanes.
+    or 4 of them, from the byte on that its descriptor says. `scale_rows` says how many rows.
 
     Args:
         rows: rows of A or columns of B, in whole 32s.

@@ -20,6 +20,7 @@ from tilec.layout.tensor_memory import (
     left_operand,
     metadata,
     scale_factors,
+    scale_rows,
 )
 
 _BLOCK = (16, 8)
@@ -131,8 +132,7 @@ class TensorView:
         m, n, _ = self.descriptor.shape
         pair = self.one.group == 2
         rows = m if self.name == "sfa" else n
-        halves = 2 if pair and self.name == "sfb" and m == LANES else 1
-        per = rows // 2 if pair and self.name == "sfa" else rows // halves
+        per, halves = scale_rows(self.name, m, n, self.one.group)
         layout = scale_factors(per)
         for row in range(rows):
             for col in range(self.one.chunks):

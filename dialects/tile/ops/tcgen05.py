@@ -253,7 +253,7 @@ class Tcgen05MmaScaledOp(TensorProductOp, name="tcgen05_mma_scaled"):
 
     `sfa` and `sfb` are in `#tile.tensor<"scale">`: of each row of A and column of B four in a
     column. Their last index is the first that the instruction takes, a constant; the rows begin at
-    0.
+    0. Of a pair of CTAs each has those of its rows of A, and those of all columns of B.
     """
 
     assembly_format = (
@@ -302,11 +302,20 @@ class Tcgen05MmaScaledOp(TensorProductOp, name="tcgen05_mma_scaled"):
 
     def check(self) -> None:
         """Verify what a product without has, and the scale factors."""
+        from tilec.layout.tensor_memory import scale_rows  # noqa: PLC0415 (for Blackwell only)
+
         super().check()
         product = self.product
-        for name, rows in (("sfa", product.shape.m), ("sfb", product.shape.n)):
+        m, n, _ = product.shape
+        for name in ("sfa", "sfb"):
             buffer = self.tensor_operand(name, "scale")
             self.check_element(name, [element_name(product.operand(name)), "i8"])
+            rows, parts = scale_rows(name, m, n, product.group)
+            if parts > 1:
+                raise TilecError(
+                    f"operand {name} of {product.ptx} has other rows in each half of the lanes, "
+                    f"which #tile.tensor cannot say; legal: M = {parts * m} of a pair"
+                )
             whole = -(-rows // 32) * 32
             first = constant_of(self.indices_of(name)[-2])
             if first != 0 or buffer.rows < whole:

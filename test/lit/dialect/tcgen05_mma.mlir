@@ -90,3 +90,20 @@ func.func @nvf4(%a: !A4, %b: !B4, %d: !D4, %s: !S4) {
       {form = "tcgen05.mma.cta_group::1.kind::mxf4nvf4.block_scale.block16.a::descriptor", types = "f32.e2m1.e2m1"} : !A4, !B4, !D4 scale !S4, !S4
   return
 }
+
+// -----
+
+!A = memref<128x128xf8E4M3FN, #tile.shared<"128B">>
+!D = memref<256x256xf32, #tile.tensor<"d cta_group::2">>
+!SA = memref<128x4xf8E8M0FNU, #tile.tensor<"scale">>
+!SB = memref<256x4xf8E8M0FNU, #tile.tensor<"scale">>
+
+// Each CTA of a pair has the scale factors of its own 128 rows of A, and of all columns of B.
+// CHECK-LABEL: func.func @pair(
+func.func @pair(%a: !A, %d: !D, %sfa: !SA, %sfb: !SB, %more: i1) {
+  %c0 = arith.constant 0 : index
+  // CHECK: cta_group::2.kind::mxf8f6f4
+  tile.tcgen05_mma_scaled %a[%c0, %c0], %a[%c0, %c0], %d[%c0, %c0] scale %sfa[%c0, %c0], %sfb[%c0, %c0] if %more
+      {form = "tcgen05.mma.cta_group::2.kind::mxf8f6f4.block_scale.block32.a::descriptor", types = "f32.e4m3.e4m3"} : !A, !A, !D scale !SA, !SB
+  return
+}

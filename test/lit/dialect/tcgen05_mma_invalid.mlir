@@ -266,3 +266,27 @@ func.func @matrix(%a: !A, %d: !D) {
   tile.tcgen05_mma %a[%c0, %c0], %a[%c0, %c0], %d[%last, %c0, %c0] if %true {form = "tcgen05.mma.cta_group::1.kind::f16.a::descriptor", types = "f32.f16.f16"} : !A, !A, !D
   return
 }
+
+// -----
+
+!A = memref<64x128xf8E4M3FN, #tile.shared<"128B">>
+!D = memref<128x128xf32, #tile.tensor<"d cta_group::2">>
+!S = memref<128x4xf8E8M0FNU, #tile.tensor<"scale">>
+func.func @halves(%a: !A, %d: !D, %s: !S, %more: i1) {
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{has other rows in each half of the lanes, which #tile.tensor cannot say; legal: M = 256 of a pair}}
+  tile.tcgen05_mma_scaled %a[%c0, %c0], %a[%c0, %c0], %d[%c0, %c0] scale %s[%c0, %c0], %s[%c0, %c0] if %more {form = "tcgen05.mma.cta_group::2.kind::mxf8f6f4.block_scale.block32.a::descriptor", types = "f32.e4m3.e4m3"} : !A, !A, !D scale !S, !S
+  return
+}
+
+// -----
+
+!A = memref<128x128xf8E4M3FN, #tile.shared<"128B">>
+!D = memref<256x256xf32, #tile.tensor<"d cta_group::2">>
+!S = memref<128x4xf8E8M0FNU, #tile.tensor<"scale">>
+func.func @all_columns(%a: !A, %d: !D, %s: !S, %more: i1) {
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{takes rows 0 to 255 of 128}}
+  tile.tcgen05_mma_scaled %a[%c0, %c0], %a[%c0, %c0], %d[%c0, %c0] scale %s[%c0, %c0], %s[%c0, %c0] if %more {form = "tcgen05.mma.cta_group::2.kind::mxf8f6f4.block_scale.block32.a::descriptor", types = "f32.e4m3.e4m3"} : !A, !A, !D scale !S, !S
+  return
+}
