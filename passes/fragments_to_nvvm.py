@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-from functools import cache, partial
+from functools import cache
 from typing import ClassVar
 
 from tilec.dialects.tile import ops
 from tilec.dialects.tile.dialect import FragType, SharedAttr, WmmaType
-from tilec.dialects.tile.ops.base import TileOp
 from tilec.dialects.tile.tensor import is_tensor
 from tilec.dialects.tile.tiles import tile_value
 from tilec.ir.aliases import Type
@@ -17,7 +16,7 @@ from tilec.ir.ops import llvm
 from tilec.ir.types import integer
 
 from . import lowerings
-from .fragments.expansion import Expansion, Values, lowers
+from .fragments.expansion import Expansion, lowers
 from .kernel_pass import Kernel, KernelPass
 from .nvvm import elementwise
 from .nvvm.async_copy import AsyncCopies
@@ -77,7 +76,6 @@ def _lower(kernel: Lowering) -> None:
     memory, moves = Memory(kernel), MatrixMoves(kernel)
     products, copies = Products(kernel), AsyncCopies(kernel)
     late = OnDemand(kernel)
-    tensors = partial(_in_tensor_memory, kernel)
     handlers = dict(
         (
             *lowerings.to_registers().items(),
@@ -121,19 +119,19 @@ def _lower(kernel: Lowering) -> None:
             lowers(ops.StmatrixOp, moves.stmatrix),
             lowers(ops.StoreOp, memory.store),
             lowers(ops.TakeOp, lambda op, to: late.takes.take(op, to)),
-            lowers(ops.Tcgen05AllocOp, tensors),
-            lowers(ops.Tcgen05CommitOp, tensors),
-            lowers(ops.Tcgen05CpOp, tensors),
-            lowers(ops.Tcgen05DeallocOp, tensors),
-            lowers(ops.Tcgen05FenceOp, tensors),
-            lowers(ops.Tcgen05LdOp, tensors),
-            lowers(ops.Tcgen05MmaOp, tensors),
-            lowers(ops.Tcgen05MmaScaledOp, tensors),
-            lowers(ops.Tcgen05RelinquishOp, tensors),
-            lowers(ops.Tcgen05StOp, tensors),
-            lowers(ops.Tcgen05WaitLdOp, tensors),
-            lowers(ops.Tcgen05WaitStOp, tensors),
-            lowers(ops.TensorBufferOp, tensors),
+            lowers(ops.Tcgen05AllocOp, lambda op, to: late.tensors.alloc(op, to)),
+            lowers(ops.Tcgen05CommitOp, lambda op, to: late.tensors.commit(op, to)),
+            lowers(ops.Tcgen05CpOp, lambda op, to: late.tensors.copy(op, to)),
+            lowers(ops.Tcgen05DeallocOp, lambda op, to: late.tensors.dealloc(op, to)),
+            lowers(ops.Tcgen05FenceOp, lambda op, to: late.tensors.bare(op, to)),
+            lowers(ops.Tcgen05LdOp, lambda op, to: late.tensors.load(op, to)),
+            lowers(ops.Tcgen05MmaOp, lambda op, to: late.tensors.product(op, to)),
+            lowers(ops.Tcgen05MmaScaledOp, lambda op, to: late.tensors.product(op, to)),
+            lowers(ops.Tcgen05RelinquishOp, lambda op, to: late.tensors.bare(op, to)),
+            lowers(ops.Tcgen05StOp, lambda op, to: late.tensors.store(op, to)),
+            lowers(ops.Tcgen05WaitLdOp, lambda op, to: late.tensors.wait_load(op, to)),
+            lowers(ops.Tcgen05WaitStOp, lambda op, to: late.tensors.bare(op, to)),
+            lowers(ops.TensorBufferOp, lambda op, to: late.tensors.buffer(op, to)),
             lowers(ops.TmaLoadOp, lambda op, to: late.boxes.load(op, to)),
             lowers(ops.TmaPrefetchOp, lambda op, to: late.boxes.prefetch(op, to)),
             lowers(ops.TmaReduceOp, lambda op, to: late.boxes.send(op, to)),
@@ -158,10 +156,3 @@ def _lower(kernel: Lowering) -> None:
         buffers.finish()
     finally:
         kernel.finish()
-
-
-def _in_tensor_memory(kernel: Lowering, op: TileOp, expansion: Expansion) -> list[Values]:
-    """What replaces an op on tensor memory."""
-    from .nvvm.tcgen05 import lower  # noqa: PLC0415 (for Blackwell only)
-
-    return lower(kernel, op, expansion)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .inline_asm import AsmOp
     from .reductions import Reductions
     from .takes import Takes
+    from .tcgen05 import Tcgen05
     from .tma import BoxCopies
     from .views import Iotas
     from .wgmma import Wgmmas
@@ -95,6 +96,13 @@ class OnDemand:
         from .takes import Takes
 
         return Takes(self._kernel)
+
+    @cached_property
+    def tensors(self) -> Tcgen05:
+        """Of products in tensor memory, and of what fills and empties it."""
+        from .tcgen05 import Tcgen05
+
+        return Tcgen05(self._kernel)
 
     @cached_property
     def wgmmas(self) -> Wgmmas:

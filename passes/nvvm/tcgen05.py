@@ -8,25 +8,19 @@ target lacks aborts LLVM's process, where `tile-check-target` has said so before
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from tilec.dialects.tile.matrix_operands import MatrixOperand
 from tilec.dialects.tile.ops.base import TileOp
-from tilec.dialects.tile.ops.tcgen05 import Tcgen05MmaOp, Tcgen05MmaScaledOp, TensorProductOp
+from tilec.dialects.tile.ops.tcgen05 import TensorProductOp
 from tilec.dialects.tile.ops.tcgen05_moves import (
     Tcgen05CommitOp,
     Tcgen05CpOp,
-    Tcgen05FenceOp,
     Tcgen05LdOp,
     Tcgen05StOp,
     Tcgen05WaitLdOp,
-    Tcgen05WaitStOp,
 )
 from tilec.dialects.tile.ops.tensor_memory import (
     Tcgen05AllocOp,
     Tcgen05DeallocOp,
-    Tcgen05RelinquishOp,
     TensorBufferOp,
 )
 from tilec.ir.aliases import Value
@@ -66,11 +60,6 @@ class Tcgen05:
         columns = attribute(op, "columns", ir.IntegerAttr).value
         address = llvm.load(expansion.one(op.slot), i32(), _WORD)
         emit_instruction(op.mnemonic, {"acc": address}, numbers={"n": columns})
-        return []
-
-    def relinquish(self, op: Tcgen05RelinquishOp, _: Expansion) -> list[Values]:
-        """`tile.tcgen05_relinquish`."""
-        emit_instruction(op.mnemonic, {})
         return []
 
     def buffer(self, op: TensorBufferOp, expansion: Expansion) -> list[Values]:
@@ -139,13 +128,8 @@ class Tcgen05:
         """`tile.tcgen05_wait_ld`: what it waits for goes through its assembly."""
         return passed(written(op.mnemonic), op, expansion)
 
-    def wait_store(self, op: Tcgen05WaitStOp, _: Expansion) -> list[Values]:
-        """`tile.tcgen05_wait_st`."""
-        emit_instruction(op.mnemonic, {})
-        return []
-
-    def fence(self, op: Tcgen05FenceOp, _: Expansion) -> list[Values]:
-        """`tile.tcgen05_fence`."""
+    def bare(self, op: TileOp, _: Expansion) -> list[Values]:
+        """An instruction without operands: a fence, a wait for stores, no more allocations."""
         emit_instruction(op.mnemonic, {})
         return []
 
@@ -166,25 +150,3 @@ def _descriptor(
     found = matrix.described.descriptor
     fixed = MatrixDescriptor(0, found.leading, found.stride, str(found.swizzle)).encode()
     return descriptor_of(matrix, fixed, memref, expansion.one(memref), indices)
-
-
-_METHODS: dict[type[TileOp], Callable[[Tcgen05, Any, Expansion], list[Values]]] = {
-    Tcgen05AllocOp: Tcgen05.alloc,
-    Tcgen05CommitOp: Tcgen05.commit,
-    Tcgen05CpOp: Tcgen05.copy,
-    Tcgen05DeallocOp: Tcgen05.dealloc,
-    Tcgen05FenceOp: Tcgen05.fence,
-    Tcgen05LdOp: Tcgen05.load,
-    Tcgen05MmaOp: Tcgen05.product,
-    Tcgen05MmaScaledOp: Tcgen05.product,
-    Tcgen05RelinquishOp: Tcgen05.relinquish,
-    Tcgen05StOp: Tcgen05.store,
-    Tcgen05WaitLdOp: Tcgen05.wait_load,
-    Tcgen05WaitStOp: Tcgen05.wait_store,
-    TensorBufferOp: Tcgen05.buffer,
-}
-
-
-def lower(lowering: Lowering, op: TileOp, expansion: Expansion) -> list[Values]:
-    """What replaces an op on tensor memory."""
-    return _METHODS[type(op)](Tcgen05(lowering), op, expansion)
