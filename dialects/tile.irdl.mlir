@@ -398,30 +398,6 @@ module {
       %4 = irdl.any
       irdl.results(result: %4)
     }
-    irdl.operation @tcgen05_mma {
-      %0 = irdl.any
-      %1 = irdl.any
-      %2 = irdl.any
-      %3 = irdl.any
-      %4 = irdl.any
-      irdl.operands(a: %0, b: %1, d: %2, accumulate: %3, indices: variadic %4)
-      %5 = irdl.base "#builtin.string" 
-      %6 = irdl.base "#builtin.string" 
-      irdl.attributes {"form" = %5, "types" = %6}
-    }
-    irdl.operation @tcgen05_mma_scaled {
-      %0 = irdl.any
-      %1 = irdl.any
-      %2 = irdl.any
-      %3 = irdl.any
-      %4 = irdl.any
-      %5 = irdl.any
-      %6 = irdl.any
-      irdl.operands(a: %0, b: %1, d: %2, accumulate: %3, sfa: %4, sfb: %5, indices: variadic %6)
-      %7 = irdl.base "#builtin.string" 
-      %8 = irdl.base "#builtin.string" 
-      irdl.attributes {"form" = %7, "types" = %8}
-    }
     irdl.operation @alloc_tensor {
       %0 = irdl.any
       irdl.results(buffer: %0)
@@ -446,6 +422,30 @@ module {
       irdl.attributes {"column" = %1}
       %2 = irdl.any
       irdl.results(buffer: %2)
+    }
+    irdl.operation @tcgen05_mma {
+      %0 = irdl.any
+      %1 = irdl.any
+      %2 = irdl.any
+      %3 = irdl.any
+      %4 = irdl.any
+      irdl.operands(a: %0, b: %1, d: %2, accumulate: %3, indices: variadic %4)
+      %5 = irdl.base "#builtin.string" 
+      %6 = irdl.base "#builtin.string" 
+      irdl.attributes {"form" = %5, "types" = %6}
+    }
+    irdl.operation @tcgen05_mma_scaled {
+      %0 = irdl.any
+      %1 = irdl.any
+      %2 = irdl.any
+      %3 = irdl.any
+      %4 = irdl.any
+      %5 = irdl.any
+      %6 = irdl.any
+      irdl.operands(a: %0, b: %1, d: %2, accumulate: %3, sfa: %4, sfb: %5, indices: variadic %6)
+      %7 = irdl.base "#builtin.string" 
+      %8 = irdl.base "#builtin.string" 
+      irdl.attributes {"form" = %7, "types" = %8}
     }
     irdl.operation @tcgen05_ld {
       %0 = irdl.any

@@ -86,12 +86,16 @@ def _allocations() -> Iterator[Instruction]:
         yield Instruction(ptx, family, "", everywhere(), section, _WARP)
 
 
+def copies() -> Iterator[tuple[str, int, CopyShape, str]]:
+    """Every `tcgen05.cp`: its mnemonic, how many CTAs take part, its shape, one of `SOURCES`."""
+    for group, shape, source in cross(GROUPS, COPIES, SOURCES):
+        unpacked = f".b8x16.{source}" if source else ""
+        yield f"tcgen05.cp.cta_group::{group}.{shape.name}{unpacked}", group, shape, source
+
+
 def _copies() -> Iterator[Instruction]:
     """Shared memory to tensor memory, and rows of tensor memory moved by one."""
-    for group, shape, source in cross(GROUPS, COPIES, SOURCES):
-        words = f"tcgen05.cp.cta_group::{group}.{shape.name}" + (
-            f".b8x16.{source}" if source else ""
-        )
+    for words, group, _, _ in copies():
         scope = _PAIR if group == 2 else _THREAD
         yield Instruction(words, "tcgen05.cp", "[acc], adesc", everywhere(), "9.7.16.9", scope)
     for group in GROUPS:

@@ -15,7 +15,7 @@ from tilec.dialects.tile.ops import (
     Tcgen05RelinquishOp,
     TensorBufferOp,
 )
-from tilec.dialects.tile.ops.tensor_memory import GROUP, group_of
+from tilec.dialects.tile.ops.tensor_memory import GROUP
 from tilec.ir.aliases import Op, Value
 from tilec.ir.mlir import ir
 from tilec.ir.ops import arith, gpu, nvvm, scf
@@ -67,7 +67,7 @@ class AllocateTensorMemory(KernelPass):
 
 def _group(kernel: Kernel, allocs: list[AllocTensorOp]) -> int:
     """The CTAs that allocate together: all instructions of a kernel must agree."""
-    group = group_of(allocs[0])
+    group = allocs[0].group
     for op, own in groups_used(kernel.function):
         if own != group:
             kernel.error(

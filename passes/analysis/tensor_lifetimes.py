@@ -6,10 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tilec.dialects.semantics import Resource, Scope, orders, scope_of
-from tilec.dialects.tile.ops import AllocTensorOp, Tcgen05CpOp
-from tilec.dialects.tile.ops.base import TileOp
-from tilec.dialects.tile.ops.tcgen05 import TensorProductOp
-from tilec.dialects.tile.ops.tensor_memory import GROUP, group_of
+from tilec.dialects.tile.ops import AllocTensorOp
+from tilec.dialects.tile.ops.tensor_memory import GroupedOp
 from tilec.dialects.tile.tensor import buffer_of
 from tilec.ir.aliases import Op
 from tilec.ir.mlir import ir
@@ -91,12 +89,8 @@ def _outermost(op: ir.Operation) -> ir.Operation:
     return op
 
 
-def groups_used(function: Op) -> Iterator[tuple[TileOp, int]]:
+def groups_used(function: Op) -> Iterator[tuple[GroupedOp, int]]:
     """The ops of a kernel that say how many CTAs take part, and how many."""
     for view in walk(function):
-        if isinstance(view, TensorProductOp):
-            yield view, view.key.group
-        elif isinstance(view, Tcgen05CpOp):
-            yield view, 2 if "cta_group::2" in view.mnemonic else 1
-        elif isinstance(view, TileOp) and (view.OPTIONAL & {GROUP}):
-            yield view, group_of(view)
+        if isinstance(view, GroupedOp):
+            yield view, view.group

@@ -15,7 +15,8 @@ from tilec.isa import TilecError, UnknownNameError
 
 from ..tensor import TensorBuffer, check_matrix, tensor_buffer
 from ..tiles import element_name
-from .base import TileOp, check_indices, memory
+from .base import check_indices, memory
+from .tensor_memory import GroupedOp
 
 if TYPE_CHECKING:
     from tilec.isa.described_product import DescribedProduct
@@ -29,10 +30,11 @@ FLAGS = ("negate_a", "negate_b", "saturate", "transpose_a", "transpose_b")
 _A, _B, _D, _ACCUMULATE = range(4)
 
 
-class TensorProductOp(TileOp):
+class TensorProductOp(GroupedOp):
     """What dense and block-scaled products have in common."""
 
     UNITS = frozenset(FLAGS)
+    OPTIONAL = frozenset[str]()
     SCALED = False
     FIXED = 4
     """Operands before the indices: a, b, d, whether d is added, and scale factors."""
@@ -47,6 +49,11 @@ class TensorProductOp(TileOp):
             TilecError: if `form` names none of the op's.
         """
         return tensor_product(ir.StringAttr(self.attributes["form"]).value, scaled=self.SCALED)
+
+    @property
+    def group(self) -> int:
+        """How many CTAs take part, as the instruction says."""
+        return self.key.group
 
     @property
     def mnemonic(self) -> str:

@@ -14,10 +14,10 @@ from tilec.ir.mlir import ext, ir
 from tilec.isa import Family, TilecError
 from tilec.layout import LinearLayout
 
-from ..tensor import TensorBuffer, check_matrix, tensor_buffer
+from ..tensor import SCALES, TensorBuffer, check_matrix, tensor_buffer
 from .barrier import check_barrier
 from .base import TileOp, check_indices, form_of, fragment_value, memory
-from .tensor_memory import GROUP, group_of
+from .tensor_memory import GroupedOp
 
 if TYPE_CHECKING:
     from tilec.isa.tensor_memory import CopyShape
@@ -222,7 +222,7 @@ class Tcgen05WaitStOp(TileOp, name="tcgen05_wait_st"):
         return "tcgen05.wait::st.sync.aligned"
 
 
-class Tcgen05CpOp(TileOp, name="tcgen05_cp"):
+class Tcgen05CpOp(GroupedOp, name="tcgen05_cp"):
     """Copy rows of bytes from shared to tensor memory, by one thread (`tcgen05.cp`).
 
     It is asynchronous as a product is, and in order before the products that the thread issues
@@ -237,6 +237,7 @@ class Tcgen05CpOp(TileOp, name="tcgen05_cp"):
     )
     inferred_types = {"indices": "index"}
 
+    OPTIONAL = frozenset[str]()
     SEMANTICS = Semantics(
         scope=Scope.ONE_THREAD,
         effects=(
@@ -256,23 +257,35 @@ class Tcgen05CpOp(TileOp, name="tcgen05_cp"):
         return ir.StringAttr(self.attributes["form"]).value
 
     @property
+    def group(self) -> int:
+        """How many CTAs take part, as the instruction says.
+
+        Raises:
+            TilecError: as `copied`.
+        """
+        return self._copy[0]
+
+    @property
     def copied(self) -> "CopyShape":
         """What it copies.
 
         Raises:
             TilecError: if `form` names no copy that goes to a buffer.
         """
-        from tilec.isa.tensor_memory import COPIES, GROUPS  # noqa: PLC0415 (for Blackwell only)
+        return self._copy[1]
 
-        shapes = {
-            f"tcgen05.cp.cta_group::{group}.{shape.name}": shape
-            for shape in COPIES
-            for group in GROUPS
-            if shape.rows == 128 or shape.cast == "warpx4"
+    @property
+    def _copy(self) -> "tuple[int, CopyShape]":
+        from tilec.isa.tensor_memory import LANES, copies  # noqa: PLC0415 (for Blackwell only)
+
+        legal = {
+            name: (group, shape)
+            for name, group, shape, source in copies()
+            if not source and (shape.rows == LANES or shape.cast == "warpx4")
         }
-        if self.mnemonic not in shapes:
-            raise TilecError(f"form is one of {', '.join(shapes)}, not {self.mnemonic}")
-        return shapes[self.mnemonic]
+        if self.mnemonic not in legal:
+            raise TilecError(f"form is one of {', '.join(legal)}, not {self.mnemonic}")
+        return legal[self.mnemonic]
 
     @property
     def source_indices(self) -> list[Value]:
@@ -304,7 +317,7 @@ class Tcgen05CpOp(TileOp, name="tcgen05_cp"):
         buffer = tensor_buffer(self.operands[1], "target")
         scales = shape.cast == "warpx4"
         if (buffer.held == "scale") != scales or (
-            not scales and buffer.rows // buffer.group != 128
+            not scales and buffer.rows // buffer.group != shape.rows
         ):
             wanted = '#tile.tensor<"scale">' if scales else "a buffer of 128 rows of a CTA"
             raise TilecError(f"{self.mnemonic} goes to {wanted}, not {self.operands[1].type}")
@@ -314,9 +327,10 @@ class Tcgen05CpOp(TileOp, name="tcgen05_cp"):
 
     def _check_target(self, buffer: TensorBuffer, shape: "CopyShape") -> None:
         """Verify where it goes: constants, in whole copies."""
-        scales = buffer.held == "scale"
         *_, row, col = (constant_of(index) for index in self.target_indices)
-        rows, cols = (128, 4) if scales else (buffer.rows, shape.bits // 32 * buffer.packed)
+        rows, cols = buffer.rows, shape.bits // 32 * buffer.packed
+        if buffer.held == "scale":  # each of its columns has the factors of so many rows
+            rows, cols = shape.rows * shape.bits // 32, SCALES
         for what, first, step, there in (
             ("row", row, rows, buffer.rows),
             ("column", col, cols, buffer.cols),
@@ -327,7 +341,7 @@ class Tcgen05CpOp(TileOp, name="tcgen05_cp"):
                 )
 
 
-class Tcgen05CommitOp(TileOp, name="tcgen05_commit"):
+class Tcgen05CommitOp(GroupedOp, name="tcgen05_commit"):
     """Arrive at an mbarrier when the products and copies that the thread has issued are done.
 
     One of the arrivals that its phase counts (`tcgen05.commit`), by the thread that issued them.
@@ -337,7 +351,6 @@ class Tcgen05CommitOp(TileOp, name="tcgen05_commit"):
     assembly_format = "$barriers `[` $index `]` (`multicast` $mask^)? attr-dict `:` type($barriers)"
     inferred_types = {"index": "index", "mask": "index"}
 
-    OPTIONAL = frozenset({GROUP})
     SEMANTICS = Semantics(
         scope=Scope.ONE_THREAD,
         effects=(*MEETS, _ORDERS, Touch(Access.WRITE, Resource.BARRIERS, asynchronous=True)),
@@ -351,13 +364,13 @@ class Tcgen05CommitOp(TileOp, name="tcgen05_commit"):
     def mnemonic(self) -> str:
         """`tcgen05.commit`."""
         cast = ".multicast::cluster" if self.mask else ""
-        group = group_of(self)
-        return f"tcgen05.commit.cta_group::{group}.mbarrier::arrive::one.shared::cluster{cast}.b64"
+        words = "mbarrier::arrive::one.shared::cluster"
+        return f"tcgen05.commit.cta_group::{self.group}.{words}{cast}.b64"
 
     def check(self) -> None:
         """Verify the mbarrier, the group and the mask."""
+        super().check()
         check_barrier(self.operands[0], [self.operands[1]])
-        group_of(self)
         if len(self.mask) > 1:
             raise TilecError(f"takes one mask, not {len(self.mask)}")
         check_indices(self.mask, len(self.mask), "the mask")

@@ -17,16 +17,26 @@ GROUP = "cta_group"
 _GROUPS = (1, 2)
 
 
-def group_of(op: TileOp) -> int:
-    """How many CTAs take part in an op that may say so.
+class GroupedOp(TileOp):
+    """What one CTA does with tensor memory, or a pair of them."""
 
-    Raises:
-        TilecError: for a number that is not legal.
-    """
-    group = integer(op, GROUP) if GROUP in op.attributes else 1
-    if group not in _GROUPS:
-        raise TilecError(f"{GROUP} is 1 or 2, not {group}")
-    return group
+    OPTIONAL = frozenset({GROUP})
+
+    @property
+    def group(self) -> int:
+        """How many CTAs take part.
+
+        Raises:
+            TilecError: for a number that is not legal.
+        """
+        group = integer(self, GROUP) if GROUP in self.attributes else 1
+        if group not in _GROUPS:
+            raise TilecError(f"{GROUP} is 1 or 2, not {group}")
+        return group
+
+    def check(self) -> None:
+        """Verify the group."""
+        _ = self.group
 
 
 def check_slot(value: Value) -> None:
@@ -42,7 +52,7 @@ def check_slot(value: Value) -> None:
         raise TilecError(f'a slot is memref<1x1xi32, #tile.shared<"none">>, not {type_}')
 
 
-class AllocTensorOp(TileOp, name="alloc_tensor"):
+class AllocTensorOp(GroupedOp, name="alloc_tensor"):
     """Set a buffer in tensor memory aside, uninitialised, until the kernel ends.
 
     At the top of a kernel. `tile-allocate-tensor-memory` finds columns for all of a kernel's.
@@ -50,7 +60,6 @@ class AllocTensorOp(TileOp, name="alloc_tensor"):
 
     assembly_format = "attr-dict `:` type($buffer)"
 
-    OPTIONAL = frozenset({GROUP})
     SEMANTICS = Semantics(
         scope=Scope.CTA, effects=(Touch(Access.ALLOCATE, Resource.TENSOR),), varies=Variation.CTA
     )
@@ -60,12 +69,12 @@ class AllocTensorOp(TileOp, name="alloc_tensor"):
     @property
     def mnemonic(self) -> str:
         """The instruction without which there is none."""
-        return _alloc(group_of(self))
+        return _alloc(self.group)
 
     def check(self) -> None:
         """Verify the type."""
         buffer = tensor_buffer(self.results[0], "buffer")
-        if buffer.group > group_of(self):
+        if buffer.group > self.group:
             raise TilecError(
                 f"a buffer of a pair of CTAs wants {GROUP} = 2: {self.results[0].type}"
             )
@@ -75,17 +84,15 @@ def _alloc(group: int) -> str:
     return f"tcgen05.alloc.cta_group::{group}.sync.aligned.shared::cta.b32"
 
 
-class ColumnsOp(TileOp):
+class ColumnsOp(GroupedOp):
     """What gives columns of tensor memory out or back, by one warp, of each CTA of a pair."""
-
-    OPTIONAL = frozenset({GROUP})
 
     def check(self) -> None:
         """Verify the slot and the number of columns."""
         from tilec.isa.tensor_memory import ALLOCATIONS  # noqa: PLC0415 (for Blackwell only)
 
+        super().check()
         check_slot(self.operands[0])
-        group_of(self)
         columns = integer(self, "columns")
         if columns not in ALLOCATIONS:
             legal = ", ".join(map(str, ALLOCATIONS))
@@ -111,7 +118,7 @@ class Tcgen05AllocOp(ColumnsOp, name="tcgen05_alloc"):
     @property
     def mnemonic(self) -> str:
         """`tcgen05.alloc`."""
-        return _alloc(group_of(self))
+        return _alloc(self.group)
 
 
 class Tcgen05DeallocOp(ColumnsOp, name="tcgen05_dealloc"):
@@ -133,25 +140,20 @@ class Tcgen05DeallocOp(ColumnsOp, name="tcgen05_dealloc"):
     @property
     def mnemonic(self) -> str:
         """`tcgen05.dealloc`."""
-        return f"tcgen05.dealloc.cta_group::{group_of(self)}.sync.aligned.b32"
+        return f"tcgen05.dealloc.cta_group::{self.group}.sync.aligned.b32"
 
 
-class Tcgen05RelinquishOp(TileOp, name="tcgen05_relinquish"):
+class Tcgen05RelinquishOp(GroupedOp, name="tcgen05_relinquish"):
     """Let other CTAs of the SM allocate: this one does not any more. By one warp."""
 
     assembly_format = "attr-dict"
 
-    OPTIONAL = frozenset({GROUP})
     SEMANTICS = Semantics(scope=Scope.WARP, effects=(Touch(Access.WRITE, Resource.TENSOR),))
 
     @property
     def mnemonic(self) -> str:
         """`tcgen05.relinquish_alloc_permit`."""
-        return f"tcgen05.relinquish_alloc_permit.cta_group::{group_of(self)}.sync.aligned"
-
-    def check(self) -> None:
-        """Verify the group."""
-        group_of(self)
+        return f"tcgen05.relinquish_alloc_permit.cta_group::{self.group}.sync.aligned"
 
 
 class TensorBufferOp(TileOp, name="tensor_buffer"):
