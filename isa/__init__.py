@@ -95,9 +95,16 @@ _MODULES = {
 _HOMES = {name: module for module, names in _MODULES.items() for name in names}
 
 
-def __getattr__(name: str) -> Any:
-    """A name of `_MODULES`."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'tilec.isa' has no attribute '{name}'")
-    found = globals()[name] = getattr(import_module(f".{_HOMES[name]}", __name__), name)
-    return found
+if not TYPE_CHECKING:  # or any name would be one to a type checker
+
+    def __getattr__(name: str) -> Any:
+        """A name of `_MODULES`."""
+        if name not in _HOMES:
+            raise AttributeError(f"module 'tilec.isa' has no attribute '{name}'")
+        found = globals()[name] = getattr(import_module(f".{_HOMES[name]}", __name__), name)
+        return found
+
+
+def __dir__() -> list[str]:
+    """What editors and notebooks complete."""
+    return sorted({*globals(), *__all__})

@@ -37,3 +37,11 @@ def test_no_module_takes_the_place_of_a_name() -> None:
 def test_every_name_is_there() -> None:
     for name in isa.__all__:
         assert getattr(isa, name) is not None
+
+
+def test_editors_complete_names_before_they_are_used() -> None:
+    code = "from tilec import {0}; assert set({0}.__all__) <= set(dir({0}))"
+    for package in ("isa", "layout"):
+        loaded = loaded_by(code.format(package))
+        assert f"tilec.{package}" in loaded
+        assert not {"tilec.isa.wmma", "tilec.layout.tma_boxes"} & loaded
