@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from tilec.isa.errors import TilecError
 
 from .aliases import Number, Type, Value
@@ -86,6 +88,18 @@ def strides_and_offset(type_: ir.MemRefType) -> tuple[list[int], int]:
     except RuntimeError:
         raise TilecError(f"cannot take {type_}: its layout is not a list of strides") from None
     return list(strides), offset
+
+
+def is_row_major(type_: ir.MemRefType) -> bool:
+    """Whether elements of a memref of known extents lie one after the other, from the first on.
+
+    Raises:
+        TilecError: as `strides_and_offset`.
+    """
+    strides, offset = strides_and_offset(type_)
+    return bool(offset == 0) and strides == [
+        prod(type_.shape[at + 1 :]) for at in range(type_.rank)
+    ]
 
 
 def number_of(type_: Type) -> Number:

@@ -84,7 +84,7 @@ class Target:
 
     @property
     def has_tensor_memory(self) -> bool:
-        """Whether it has tensor memory (PTX ISA, "tcgen05.alloc": Target ISA Notes)."""
+        """Whether it has tensor memory."""
         return any(clause.covers(self) for clause in _TENSOR_MEMORY)
 
     @property
@@ -225,10 +225,9 @@ ASYNC_COPY_BYTES = (4, 8, 16)
 """Sizes that `cp.async` copies. PTX ISA, "cp.async"."""
 _ASYNC_COPY = Since.of("sm_80", "7.0")
 _REDUX = Since.of("sm_80", "7.0")
-_TENSOR_MEMORY = tuple(
-    Since.of(name, "8.6")
-    for name in ("sm_100a", "sm_100f", "sm_101a", "sm_101f", "sm_110a", "sm_110f")
-)
+TENSOR_MEMORY = ("sm_100a", "sm_101a", "sm_110a", "sm_100f", "sm_101f", "sm_110f")
+"""Targets with tensor memory, architectures and families (PTX ISA, "tcgen05.alloc")."""
+_TENSOR_MEMORY = tuple(Since.of(name, "8.6") for name in TENSOR_MEMORY)
 
 
 def _position(target: Target) -> int:

@@ -5,7 +5,7 @@ sm_110 is sm_101 under the name it has from PTX 9.0 on; sm_107 is of sm_100's fa
 
 from __future__ import annotations
 
-from .targets import TARGETS, Since
+from .targets import TARGETS, TENSOR_MEMORY, Since
 from .versions import PtxVersion
 
 _FIRST = {"sm_100a": "8.6", "sm_101a": "8.6", "sm_103a": "8.8", "sm_107a": "9.4", "sm_110a": "9.0"}
@@ -20,8 +20,7 @@ def _clauses(names: tuple[str, ...], least: str) -> tuple[Since, ...]:
 
 def everywhere(least: str = "8.6") -> tuple[Since, ...]:
     """All that have tensor memory, by architecture or family, from a PTX version on."""
-    exact = _clauses(("sm_100a", "sm_101a", "sm_110a"), least)
-    return (*exact, *_clauses(("sm_100f", "sm_101f", "sm_110f"), least))
+    return _clauses(TENSOR_MEMORY, least)
 
 
 def architectures(least: str = "8.6") -> tuple[Since, ...]:

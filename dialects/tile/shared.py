@@ -9,7 +9,7 @@ from math import prod
 from tilec.dialects.semantics.effects import is_shared_array
 from tilec.ir.mlir import ir
 from tilec.ir.state import per_context
-from tilec.ir.types import strides_and_offset
+from tilec.ir.types import is_row_major
 from tilec.isa import TilecError
 from tilec.isa.wording import counted
 from tilec.layout import LinearLayout
@@ -68,7 +68,7 @@ def shared_buffer(type_: ir.MemRefType) -> SharedBuffer:
     """
     if not type_.has_static_shape or type_.rank < 2:
         raise TilecError(f"a shared buffer has a static shape of rank 2 or more, not {type_}")
-    if not _is_row_major(type_):
+    if not is_row_major(type_):
         raise TilecError(f"a shared buffer is row-major, not {type_}")
     *leading, rows, cols = type_.shape
     if 0 in type_.shape:
@@ -98,7 +98,7 @@ def is_barriers(type_: ir.MemRefType) -> bool:
         and type_.has_static_shape
         and type_.shape[0] > 0
         and str(type_.element_type) == "i64"
-        and _is_row_major(type_)
+        and is_row_major(type_)
     )
 
 
@@ -118,7 +118,7 @@ def _array_bytes(type_: ir.MemRefType) -> int:
     """Bytes of an array in upstream's space."""
     if not type_.has_static_shape or 0 in type_.shape or not type_.rank:
         raise TilecError(f"an array in shared memory has known extents of 1 or more, not {type_}")
-    if not _is_row_major(type_):
+    if not is_row_major(type_):
         raise TilecError(f"an array in shared memory is row-major, not {type_}")
     bits = bits_of(type_.element_type)
     if bits % 8:
@@ -154,10 +154,3 @@ def _offsets(text: str, rows: int, cols: int, bits: int) -> LinearLayout:
     if not places.is_bijective:
         raise TilecError(f"layout '{text}' puts two elements at the same place")
     return places.inverse()
-
-
-def _is_row_major(type_: ir.MemRefType) -> bool:
-    strides, offset = strides_and_offset(type_)
-    return bool(offset == 0) and list(strides) == [
-        prod(type_.shape[at + 1 :]) for at in range(type_.rank)
-    ]

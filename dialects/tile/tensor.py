@@ -11,7 +11,7 @@ from tilec.dialects.semantics.upstream import constant_of
 from tilec.ir.aliases import Value
 from tilec.ir.mlir import ir
 from tilec.ir.state import per_context
-from tilec.ir.types import strides_and_offset
+from tilec.ir.types import is_row_major
 from tilec.isa import TilecError
 from tilec.layout import LayoutError
 
@@ -111,7 +111,7 @@ def buffer_of(type_: ir.MemRefType) -> TensorBuffer:
         raise TilecError(
             f"a buffer in tensor memory has a static shape of rank 2 or more, not {type_}"
         )
-    if not _is_row_major(type_):
+    if not is_row_major(type_):
         raise TilecError(f"a buffer in tensor memory has no strides of its own, unlike {type_}")
     assert isinstance(type_.memory_space, TensorAttr)
     held, group, stationary = _words(type_.memory_space.text.value)
@@ -165,10 +165,3 @@ def _layout(
             f"scale factors are of 8 bits, {SCALES} of a row, not {cols} of {bits} bits"
         )
     return scale_columns(rows)
-
-
-def _is_row_major(type_: ir.MemRefType) -> bool:
-    strides, offset = strides_and_offset(type_)
-    return bool(offset == 0) and list(strides) == [
-        prod(type_.shape[at + 1 :]) for at in range(type_.rank)
-    ]
