@@ -9,18 +9,20 @@ target lacks aborts LLVM's process, where `tile-check-target` has said so before
 from __future__ import annotations
 
 from tilec.dialects.tile.matrix_operands import MatrixOperand
-from tilec.dialects.tile.ops.base import TileOp
 from tilec.dialects.tile.ops.tcgen05 import TensorProductOp
 from tilec.dialects.tile.ops.tcgen05_moves import (
     Tcgen05CommitOp,
     Tcgen05CpOp,
+    Tcgen05FenceOp,
     Tcgen05LdOp,
     Tcgen05StOp,
     Tcgen05WaitLdOp,
+    Tcgen05WaitStOp,
 )
 from tilec.dialects.tile.ops.tensor_memory import (
     Tcgen05AllocOp,
     Tcgen05DeallocOp,
+    Tcgen05RelinquishOp,
     TensorBufferOp,
 )
 from tilec.ir.aliases import Value
@@ -128,7 +130,9 @@ class Tcgen05:
         """`tile.tcgen05_wait_ld`: what it waits for goes through its assembly."""
         return passed(written(op.mnemonic), op, expansion)
 
-    def bare(self, op: TileOp, _: Expansion) -> list[Values]:
+    def bare(
+        self, op: Tcgen05FenceOp | Tcgen05WaitStOp | Tcgen05RelinquishOp, _: Expansion
+    ) -> list[Values]:
         """An instruction without operands: a fence, a wait for stores, no more allocations."""
         emit_instruction(op.mnemonic, {})
         return []
