@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import islice, permutations
 from typing import ClassVar
 
 from tilec.dialects.tile.dialect import SharedAttr
@@ -30,6 +32,10 @@ from .kernel_pass import Kernel, KernelPass
 
 ALIGNMENT = 4
 """Columns at whose multiples a buffer begins, as metadata and scale factors want."""
+_ORDERS = 5040
+"""Orders in which buffers are placed at most: all of seven."""
+_Placed = tuple[int, TensorLifetime]
+"""A first column, and the buffer that lies there."""
 
 
 class AllocateTensorMemory(KernelPass):
@@ -80,10 +86,25 @@ def _group(kernel: Kernel, allocs: list[AllocTensorOp]) -> int:
     return group
 
 
-def _place(buffers: list[TensorLifetime]) -> list[tuple[int, TensorLifetime]]:
-    """A first column for each buffer; large ones first, so that small ones fill gaps."""
-    placed: list[tuple[int, TensorLifetime]] = []
-    for buffer in sorted(buffers, key=lambda one: -one.columns):
+def _place(buffers: list[TensorLifetime]) -> list[_Placed]:
+    """A first column for each buffer; large ones first, so that small ones fill gaps.
+
+    If that takes more columns than there are, other orders are tried, of few buffers all.
+    """
+    from tilec.isa.tensor_memory import COLUMNS  # noqa: PLC0415 (for Blackwell only)
+
+    by_size = sorted(buffers, key=lambda one: -one.columns)
+    found = _in_order(by_size)
+    if _end_of(found) > COLUMNS:
+        others = map(_in_order, islice(permutations(by_size), _ORDERS))
+        found = next((one for one in others if _end_of(one) <= COLUMNS), found)
+    return found
+
+
+def _in_order(buffers: Iterable[TensorLifetime]) -> list[_Placed]:
+    """The lowest column for each buffer, one after the other."""
+    placed: list[_Placed] = []
+    for buffer in buffers:
         at = 0
         for first, other in sorted(placed, key=lambda pair: pair[0]):
             if buffer.meets(other) and first < at + buffer.columns:
@@ -92,31 +113,23 @@ def _place(buffers: list[TensorLifetime]) -> list[tuple[int, TensorLifetime]]:
     return placed
 
 
+def _end_of(placed: list[_Placed]) -> int:
+    """Columns that buffers take where they lie."""
+    return max(at + one.columns for at, one in placed)
+
+
 def _aligned(column: int) -> int:
     return -(-column // ALIGNMENT) * ALIGNMENT
 
 
-def _allocation(kernel: Kernel, placed: list[tuple[int, TensorLifetime]]) -> int | None:
+def _allocation(kernel: Kernel, placed: list[_Placed]) -> int | None:
     """Columns to ask for; None if there are not so many, which is an error."""
     from tilec.isa.tensor_memory import ALLOCATIONS, COLUMNS  # noqa: PLC0415 (for Blackwell only)
 
-    end, last = max(placed, key=lambda pair: pair[0] + pair[1].columns)
-    needed = end + last.columns
+    needed = _end_of(placed)
     apart = sum(_aligned(one.columns) for _, one in placed)
     if needed > COLUMNS:
-        together = [one for at, one in placed if one.meets(last)]
-        terms = " + ".join(one.arithmetic for one in sorted(together, key=lambda b: b.number))
-        kernel.error(
-            last.alloc,
-            f"brings the kernel's tensor memory to {terms} = "
-            f"{sum(one.columns for one in together)} columns, needed at the same time; an SM has "
-            f"{COLUMNS}",
-            notes=tuple(
-                Diagnostic(one.alloc.location, f"{counted(one.columns, 'column')} are here", "note")
-                for one in together
-                if one is not last
-            ),
-        )
+        _refuse(kernel, [one for _, one in placed], needed, COLUMNS)
         return None
     columns = next(size for size in ALLOCATIONS if size >= needed)
     shared = f"; apart its buffers take {apart}" if apart > needed else ""
@@ -128,9 +141,26 @@ def _allocation(kernel: Kernel, placed: list[tuple[int, TensorLifetime]]) -> int
     return columns
 
 
-def _rewrite(
-    kernel: Kernel, placed: list[tuple[int, TensorLifetime]], columns: int, group: int
-) -> None:
+def _refuse(kernel: Kernel, buffers: list[TensorLifetime], needed: int, there: int) -> None:
+    """Say which buffers are needed at the same time, where they take most."""
+    times = [[one for one in buffers if one.first <= at.first <= one.last] for at in buffers]
+    most = max(times, key=lambda together: sum(one.columns for one in together))
+    *others, last = sorted(most, key=lambda one: one.number)
+    total = sum(one.columns for one in most)
+    terms = " + ".join(one.arithmetic for one in (*others, last))
+    gaps = "" if total > there else f", and {needed} with the gaps between them"
+    kernel.error(
+        last.alloc,
+        f"brings the kernel's tensor memory to {terms} = {total} columns, needed at the same "
+        f"time{gaps}; an SM has {there}",
+        notes=tuple(
+            Diagnostic(one.alloc.location, f"{counted(one.columns, 'column')} are here", "note")
+            for one in others
+        ),
+    )
+
+
+def _rewrite(kernel: Kernel, placed: list[_Placed], columns: int, group: int) -> None:
     """Allocate, put buffers in place, and give columns back."""
     pair = group > 1
     first = min((one for _, one in placed), key=lambda one: one.number).alloc

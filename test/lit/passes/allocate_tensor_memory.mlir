@@ -112,6 +112,28 @@ gpu.module @m [#nvvm.target<chip = "sm_100a">] {
     gpu.return
   }
 
+  // Large buffers first would leave two gaps of 56 columns where one of 112 is wanted.
+  // CHECK-LABEL: gpu.func @gaps(
+  // CHECK: tile.tcgen05_alloc %{{.*}} columns 512
+  // CHECK: tile.tensor_buffer %{{.*}} column 0 : {{.*}} -> memref<128x256xf32
+  // CHECK: tile.tensor_buffer %{{.*}} column 312 : {{.*}} -> memref<128x200xf32
+  // CHECK: tile.tensor_buffer %{{.*}} column 0 : {{.*}} -> memref<128x200xf32
+  // CHECK: tile.tensor_buffer %{{.*}} column 200 : {{.*}} -> memref<128x112xf32
+  gpu.func @gaps(%x: !F) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %a = tile.alloc_tensor : memref<128x256xf32, #tile.tensor<"d">>
+    %b = tile.alloc_tensor : memref<128x200xf32, #tile.tensor<"d">>
+    %c = tile.alloc_tensor : memref<128x200xf32, #tile.tensor<"d">>
+    %e = tile.alloc_tensor : memref<128x112xf32, #tile.tensor<"d">>
+    tile.tcgen05_st %x, %a[%c0, %c0] {form = "tcgen05.st.sync.aligned.32x32b.x4.b32"} : !F, memref<128x256xf32, #tile.tensor<"d">>
+    tile.tcgen05_st %x, %b[%c0, %c0] {form = "tcgen05.st.sync.aligned.32x32b.x4.b32"} : !F, memref<128x200xf32, #tile.tensor<"d">>
+    gpu.barrier
+    tile.tcgen05_st %x, %b[%c0, %c0] {form = "tcgen05.st.sync.aligned.32x32b.x4.b32"} : !F, memref<128x200xf32, #tile.tensor<"d">>
+    tile.tcgen05_st %x, %c[%c0, %c0] {form = "tcgen05.st.sync.aligned.32x32b.x4.b32"} : !F, memref<128x200xf32, #tile.tensor<"d">>
+    tile.tcgen05_st %x, %e[%c0, %c0] {form = "tcgen05.st.sync.aligned.32x32b.x4.b32"} : !F, memref<128x112xf32, #tile.tensor<"d">>
+    gpu.return
+  }
+
   // Both CTAs of a pair allocate, and wait for each other before they give back.
   // CHECK-LABEL: gpu.func @pair(
   // CHECK: tile.tcgen05_alloc %{{.*}} columns 32 {cta_group = 2 : i64}

@@ -40,3 +40,26 @@ gpu.module @m [#nvvm.target<chip = "sm_100a">] {
     gpu.return
   }
 }
+
+// -----
+
+// The first and the second are not needed at the same time, and do not add up.
+!D = memref<128x256xf32, #tile.tensor<"d">>
+!E = memref<128x264xf32, #tile.tensor<"a">>
+!F = !tile.frag<tensor<32x4xf32>, #tile.layout<"register [0,1] [0,2]; lane [1,0] [2,0] [4,0] [8,0] [16,0] -> row 32, col 4">>
+gpu.module @m [#nvvm.target<chip = "sm_100a">] {
+  gpu.func @at_the_same_time(%x: !F) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    // expected-note @below {{256 columns are here}}
+    %d = tile.alloc_tensor : !D
+    %e = tile.alloc_tensor : !D
+    // expected-error @below {{brings the kernel's tensor memory to 256 (d 128x256) + 264 (a 128x264) = 520 columns, needed at the same time; an SM has 512}}
+    %f = tile.alloc_tensor : !E
+    tile.tcgen05_st %x, %d[%c0, %c0] {form = "tcgen05.st.sync.aligned.32x32b.x4.b32"} : !F, !D
+    tile.tcgen05_st %x, %f[%c0, %c0] {form = "tcgen05.st.sync.aligned.32x32b.x4.b32"} : !F, !E
+    gpu.barrier
+    tile.tcgen05_st %x, %e[%c0, %c0] {form = "tcgen05.st.sync.aligned.32x32b.x4.b32"} : !F, !D
+    tile.tcgen05_st %x, %f[%c0, %c0] {form = "tcgen05.st.sync.aligned.32x32b.x4.b32"} : !F, !E
+    gpu.return
+  }
+}
