@@ -75,12 +75,7 @@ def shared_buffer(type_: ir.MemRefType) -> SharedBuffer:
         raise TilecError(f"a shared buffer has elements, unlike {type_}")
     if cols & (cols - 1):
         raise TilecError(f"columns of a shared buffer are a power of two, unlike those of {type_}")
-    bits = bits_of(type_.element_type)
-    if bits % 8:
-        raise TilecError(
-            f"elements of type {type_.element_type} are smaller than a byte, so they have no "
-            "address"
-        )
+    bits = _whole_bytes(type_)
     assert isinstance(type_.memory_space, SharedAttr)
     swizzle = type_.memory_space.swizzle.value
     offsets = _offsets(swizzle, rows, cols, bits)
@@ -120,13 +115,18 @@ def _array_bytes(type_: ir.MemRefType) -> int:
         raise TilecError(f"an array in shared memory has known extents of 1 or more, not {type_}")
     if not is_row_major(type_):
         raise TilecError(f"an array in shared memory is row-major, not {type_}")
+    return prod(type_.shape) * _whole_bytes(type_) // 8
+
+
+def _whole_bytes(type_: ir.MemRefType) -> int:
+    """Bits of an element, which has an address of its own."""
     bits = bits_of(type_.element_type)
     if bits % 8:
         raise TilecError(
             f"elements of type {type_.element_type} are smaller than a byte, so they have no "
             "address"
         )
-    return prod(type_.shape) * bits // 8
+    return bits
 
 
 @lru_cache(maxsize=1024)

@@ -35,11 +35,8 @@ class TensorProductOp(GroupedOp):
 
     UNITS = frozenset(FLAGS)
     OPTIONAL = frozenset[str]()
-    SCALED = False
-    FIXED = 4
-    """Operands before the indices: a, b, d, whether d is added, and scale factors."""
     MATRICES = tuple[str, ...](("a", "b", "d"))
-    """Names of the memrefs, in the order of their indices."""
+    """Names of the memrefs, in the order of their indices. Whether d is added stands after d."""
 
     @property
     def key(self) -> "TensorProduct":
@@ -48,7 +45,8 @@ class TensorProductOp(GroupedOp):
         Raises:
             TilecError: if `form` names none of the op's.
         """
-        return tensor_product(ir.StringAttr(self.attributes["form"]).value, scaled=self.SCALED)
+        name = ir.StringAttr(self.attributes["form"]).value
+        return tensor_product(name, scaled="sfa" in self.MATRICES)
 
     @property
     def group(self) -> int:
@@ -62,12 +60,17 @@ class TensorProductOp(GroupedOp):
 
     def matrix_named(self, name: str) -> Value:
         """One of the memrefs."""
-        places = {"a": _A, "b": _B, "d": _D, "sfa": 4, "sfb": 5}
-        return self.operands[places[name]]
+        at = self.MATRICES.index(name)
+        return self.operands[at + (at >= _ACCUMULATE)]
+
+    @property
+    def _fixed(self) -> int:
+        """Operands before the indices."""
+        return len(self.MATRICES) + 1
 
     def indices_of(self, name: str) -> list[Value]:
         """Where one of them begins."""
-        at = self.FIXED
+        at = self._fixed
         for one in self.MATRICES:
             rank = ir.MemRefType(self.matrix_named(one).type).rank
             if one == name:
@@ -123,7 +126,7 @@ class TensorProductOp(GroupedOp):
         """Verify form, types, extents, and where each operand lies."""
         form = self.key
         ranks = [memory(self.matrix_named(name), name).rank for name in self.MATRICES]
-        check_indices(list(self.operands)[self.FIXED :], sum(ranks), "the product")
+        check_indices(list(self.operands)[self._fixed :], sum(ranks), "the product")
         if str(self.operands[_ACCUMULATE].type) != "i1":
             raise TilecError(
                 f"what says whether d is added must be an i1, not {self.operands[_ACCUMULATE].type}"
@@ -271,8 +274,6 @@ class Tcgen05MmaScaledOp(TensorProductOp, name="tcgen05_mma_scaled"):
     )
     inferred_types = {"indices": "index", "accumulate": "i1"}
 
-    SCALED = True
-    FIXED = 6
     MATRICES = tuple[str, ...](("a", "b", "d", "sfa", "sfb"))
     SEMANTICS = Semantics(
         scope=Scope.ONE_THREAD,
