@@ -16,7 +16,6 @@ from contextlib import contextmanager, nullcontext
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
-from os import sysconf
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -60,14 +59,17 @@ def _check_room() -> None:
     Raises:
         MemoryError: if the limit of the address space leaves too little.
     """
+    from resource import RLIM_INFINITY, RLIMIT_AS, getpagesize, getrlimit  # noqa: PLC0415 (once)
+
+    limit, _ = getrlimit(RLIMIT_AS)
+    if limit == RLIM_INFINITY:
+        return
     try:
-        with open("/proc/self/limits", encoding="ascii") as limits:
-            limit = limits.read().partition("Max address space")[2].split()[0]
         with open("/proc/self/statm", encoding="ascii") as sizes:
             pages = int(sizes.read().split()[0])
     except OSError:  # not Linux
         return
-    if limit.isdigit() and int(limit) < pages * sysconf("SC_PAGE_SIZE") + _ROOM:
+    if limit < pages * getpagesize() + _ROOM:
         raise MemoryError
 
 

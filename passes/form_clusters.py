@@ -24,6 +24,8 @@ from .kernel_pass import Kernel, KernelPass
 
 _PAIR = 2
 """CTAs of a cluster that is not asked for: a GPC may have no room for a third cluster of more."""
+_PREFERRED = (1, 0, 2)
+"""Axes, of which the first with as much to share is taken: along z many grids have one CTA."""
 
 
 @dataclass(frozen=True)
@@ -99,10 +101,10 @@ def _obstacle(kernel: Kernel, target: Target, tiles: scf.ForOp | None) -> str:
 
 def _best(kernel: Kernel, loop: scf.ForOp) -> Cluster | None:
     """The pair with the most bytes to share, along an axis that counts; None without any."""
-    axes = {dimension_of(op) for op in kernel.named(gpu.BlockIdOp)}
-    sizes = {(_bytes(_shared(loop, pair)), pair) for pair in (Cluster(n, _PAIR) for n in axes)}
-    most, best = max(sizes, default=(0, None))
-    return best if most else None
+    named = {dimension_of(op) for op in kernel.named(gpu.BlockIdOp)}
+    pairs = [Cluster(axis, _PAIR) for axis in _PREFERRED if axis in named]
+    best = max(pairs, key=lambda pair: _bytes(_shared(loop, pair)), default=None)
+    return best if best and _shared(loop, best) else None
 
 
 def _shared(loop: scf.ForOp, cluster: Cluster) -> list[AsyncCopyOp]:

@@ -11,9 +11,10 @@ from __future__ import annotations
 import faulthandler
 import os
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+
+from tilec.unnamed import open_unnamed
 
 from .streams import open_streams
 
@@ -60,11 +61,10 @@ def _started() -> int:
     Raises:
         OSError: if there is no shell, or no place for the file.
     """
-    with tempfile.TemporaryFile() as told:
-        facts = os.dup(told.fileno())
-    os.set_inheritable(facts, True)
+    facts = open_unnamed()
     read, write = os.pipe()
     try:
+        os.set_inheritable(facts, True)
         os.posix_spawn(
             _SHELL,
             [_SHELL, "-c", _WAIT, sys.executable, "-P", "-m", _REPORT, str(facts)],
@@ -80,6 +80,7 @@ def _started() -> int:
         raise
     finally:
         os.close(read)
+    os.set_inheritable(facts, False)  # no other child has to do with it
     faulthandler.enable(write, all_threads=False)
     return facts
 

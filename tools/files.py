@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
 import signal
 import sys
 from collections.abc import Iterable, Iterator, Mapping
@@ -124,14 +123,16 @@ def made_folder(path: str | None) -> Iterator[None]:
     if path is None or Path(path).is_dir():
         yield
         return
+    import shutil  # noqa: PLC0415 (imports much)
+
     folder = Path(path)
     missing = [one for one in (folder, *folder.parents) if not one.exists()]
-    folder.mkdir(parents=True)
 
     def remove() -> None:
         shutil.rmtree(missing[-1], ignore_errors=True)
 
     with undone(remove):
+        folder.mkdir(parents=True)
         try:
             yield
         except BaseException:

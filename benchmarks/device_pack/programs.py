@@ -5,10 +5,10 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from math import prod
 from typing import Any
 
 import tilec
+from device_run.arguments import launched
 from device_run.matrix import BYTES, TYPES
 from device_run.programs import Passed, Program
 from tilec.isa import target as find_target
@@ -175,11 +175,7 @@ def _made(
     result: str,
     tolerance: float = 0.0,
 ) -> tuple[Program, str]:
-    ctas = extents(grid, "grid")
-    if "ctas_per_sm" in kernel:
-        of_cluster = prod(kernel.get("cluster", ()))
-        most = max(1, _SMS * kernel["ctas_per_sm"] // of_cluster)
-        ctas = of_cluster * min(prod(ctas), most), 1, 1
+    ctas = extents(launched(kernel, extents(grid, "grid"), _SMS), "grid")
     program = Program(
         name,
         kernel.get("kernel", kernel["name"]),

@@ -12,13 +12,13 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
 from tilec.isa import TilecError
+from tilec.unnamed import open_unnamed
 
 _RETIREMENT = 256
 """Modules after which a worker is replaced: llvmlite's optimiser leaks, 0.15 MB for a GEMM."""
@@ -40,7 +40,7 @@ class _Worker:
 
     def __init__(self) -> None:
         self.served = 0
-        self.errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (lives as long as self)
+        self.errors: IO[bytes] = os.fdopen(open_unnamed(), "r+b")
         try:
             self.process = subprocess.Popen(
                 [sys.executable, str(Path(__file__).with_name("codegen_worker.py"))],

@@ -52,7 +52,7 @@ or or_eq private protected public reinterpret_cast requires static_assert static
 thread_local throw true try typeid typename typeof using virtual wchar_t xor xor_eq
 
 module stream grid_x grid_y grid_z block_x block_y block_z parameters status config attribute code
-zero refusal refuse apart end_of extents strides steps box lower upper device sms ctas
+zero refusal refuse apart end_of extents strides steps box lower upper device sms ctas clusters
 """
 _RESERVED = frozenset(_WORDS.split())
 """Names that kernels and arguments cannot have: words of C and C++, and the source's own."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
+from tilec.ending import undone
 from tilec.frontend.contexts import new_context
 from tilec.frontend.parsing import parse
 from tilec.isa import TilecError
@@ -82,7 +83,8 @@ def _run(
     words: Sequence[str], text: str, seconds: float
 ) -> subprocess.CompletedProcess[str] | None:
     """A command on a file with the text; None if it takes too long."""
-    with tempfile.TemporaryDirectory(prefix="tile-reduce-") as folder:
+    made = tempfile.TemporaryDirectory(prefix="tile-reduce-")
+    with made as folder, undone(made.cleanup):
         path = Path(folder, "reduced.mlir")
         path.write_text(text, encoding="utf-8")
         try:

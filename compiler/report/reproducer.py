@@ -83,20 +83,20 @@ def reproducible(path: str | None, made: Callable[[], Reproducer]) -> Iterator[N
     if path is None:
         yield
         return
-    text = str(made())
-    try:
-        Path(path).write_text(text, encoding="utf-8")
-    except OSError as error:
-        with suppress(OSError):
-            Path(path).unlink()
-        raise type(error)(error.errno, error.strerror, path) from None
-    try:
-        with undone(Path(path).unlink):
+    text, file = str(made()), Path(path)
+    with undone(file.unlink):
+        try:
+            file.write_text(text, encoding="utf-8")
+        except OSError as error:
+            with suppress(OSError):
+                file.unlink()
+            raise type(error)(error.errno, error.strerror, path) from None
+        try:
             yield
-    except KeyboardInterrupt:
-        Path(path).unlink()
-        raise
-    except BaseException:
-        sys.stderr.write(f"note: reproducer generated at {path}\n")
-        raise
-    Path(path).unlink()
+        except KeyboardInterrupt:
+            file.unlink()
+            raise
+        except BaseException:
+            sys.stderr.write(f"note: reproducer generated at {path}\n")
+            raise
+        file.unlink()

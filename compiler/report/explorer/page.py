@@ -9,19 +9,20 @@ from base64 import b64encode
 from html import escape
 from importlib.resources import files
 from pathlib import PurePath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tilec.backend.external_tools import AssemblerError
 from tilec.passes.base import Diagnostic
 from tilec.report.diagnostics import places
 from tilec.report.selection import chosen
-from tilec.sim.timeline import Timeline
-from tilec.sim.timeline.page import chart
 
 from .diff import changes
 from .explored import Explored
 from .kernels import kernel_table
 from .steps import Recorded, Step, record
+
+if TYPE_CHECKING:
+    from tilec.sim import Timeline
 
 
 def explore(compiled: Explored, timeline: Timeline | None = None) -> str:
@@ -65,6 +66,8 @@ def _remarks(recorded: Recorded) -> str:
 
 def _timeline(timeline: Timeline, recorded: Recorded) -> str:
     """A chart whose bars lead to the lines of the source that they come from."""
+    from tilec.sim.timeline.page import chart  # noqa: PLC0415 (with the simulator)
+
     drawn = chart(timeline, recorded.source.name)
     return f'<details id="timeline"><summary>timeline of a CTA</summary>{drawn}</details>'
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import tilec
 import tilec.lang as tl
+from tilec.launch.c_launcher import c_launcher
 from tilec.tools import tilec as command
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -271,6 +272,26 @@ def test_names_of_the_source_s_own_are_left_to_it(tmp_path: Path) -> None:
     if cpp is not None:
         common = [cpp, "-std=c++20", "-fsyntax-only", "-I", INCLUDE, "-x", "c++"]
         subprocess.run([*map(str, common), str(tmp_path / "kernels.h")], check=True)
+
+
+@needs_c
+def test_no_argument_hides_what_a_launch_declares(tmp_path: Path) -> None:
+    """An argument may have the name of any variable of the source, of clusters too."""
+    abi = tilec.compile(GEMM.read_text(encoding="utf-8"), target="sm_90a").abi
+    (kernel,) = abi.kernels
+    assert kernel.cluster
+    assert kernel.ctas_per_sm
+    source = c_launcher(abi, "", "kernels").source
+    declared = {*re.findall(r"^  (?:\w+ )+\**(\w+)(?:\[\w*\])? ?[=;]", source, re.MULTILINE)}
+    assert {"ctas", "clusters", "config", "parameters", "sms"} <= declared
+    first, *others = kernel.arguments
+    for name in declared:
+        renamed = kernel._replace(arguments=(first._replace(name=name), *others))
+        made = c_launcher(abi._replace(kernels=(renamed,)), "", "kernels")
+        (tmp_path / "kernels.h").write_text(made.header, encoding="utf-8")
+        (tmp_path / "kernels.c").write_text(made.source, encoding="utf-8")
+        command_ = [str(CC), *STRICT, "-fsyntax-only", "-I", str(INCLUDE), "kernels.c"]
+        subprocess.run(command_, check=True, cwd=tmp_path)
 
 
 def test_without_a_file_there_is_no_launcher(capfd: pytest.CaptureFixture[str]) -> None:

@@ -59,3 +59,36 @@ def test_what_is_to_be_undone_is(number: int, tmp_path: Path) -> None:
 @pytest.mark.parametrize("number", SIGNALS)
 def test_amid_a_library_behind_what_was_undone(number: int) -> None:
     assert told("with undone(print): pass\nwork()", number) == -number
+
+
+STOPPING = """
+import tempfile, time
+from pathlib import Path
+tempfile.tempdir = sys.argv[1]
+def stopping(function):
+    def call(*given, **options):
+        function(*given, **options)
+        print("works", flush=True)
+        time.sleep(100)
+    return call
+"""
+MADE = {
+    "a folder": (
+        "from tilec.tools.files import made_folder as do\nPath.mkdir = stopping(Path.mkdir)\n"
+    ),
+    "a reproducer": (
+        "from tilec.report.reproducer import reproducible\n"
+        "do = lambda path: reproducible(path, str)\nPath.write_text = stopping(Path.write_text)\n"
+    ),
+    "what a reduction tries": (
+        "from tilec.reduction.interest import Command\n"
+        "do = lambda _: Command(['true'])('text')\nPath.write_text = stopping(Path.write_text)\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("what", MADE)
+def test_what_was_just_made_goes(what: str, tmp_path: Path) -> None:
+    code = STOPPING + MADE[what] + "with do(os.path.join(sys.argv[1], 'made')): pass"
+    assert told(code, signal.SIGTERM, str(tmp_path)) == 128 + signal.SIGTERM
+    assert not list(tmp_path.iterdir())

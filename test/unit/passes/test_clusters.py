@@ -112,6 +112,31 @@ def counted(
     tl.store(c, (row, col), acc)
 
 
+@tilec.kernel(warps=8)
+def batched(
+    a: tl.Array[tl.float16, int, int, int],
+    b: tl.Array[tl.float16, int, int],
+    c: tl.Array[tl.float32, int, int, int],
+) -> None:
+    """Products of many matrices with one, which CTAs along y and along z read."""
+    row, col, number = tl.program_id(1) * 128, tl.program_id(0) * 128, tl.program_id(2)
+    acc = tl.zeros((128, 128))
+    for k in range(0, a.shape[2], 64):
+        acc = tl.dot(tl.load(a, (number, row, k), (128, 64)), tl.load(b, (k, col), (64, 128)), acc)
+    tl.store(c, (number, row, col), acc)
+
+
+def test_neighbours_along_z_come_last() -> None:
+    """Most grids have one CTA along it, so that of each pair one had no tile."""
+    rng = np.random.default_rng(0)
+    a, b = (rng.integers(-2, 3, shape).astype(np.float16) for shape in ((3, 40, 72), (72, 136)))
+    c = np.zeros((3, 40, 136), np.float32)
+    compiled = batched.using(target="sm_90a").compile(a, b, c)
+    assert any("2 neighbours along y" in one.message for one in compiled.remarks)
+    compiled.launch(a, b, c, grid=(2, 1, 3), device="sim", sms=4)
+    np.testing.assert_array_equal(c, a.astype(int) @ b.astype(int))
+
+
 def test_what_is_written_before_keeps_ctas_alone() -> None:
     rng = np.random.default_rng(0)
     a, b = (rng.integers(-2, 3, shape).astype(np.float16) for shape in ((300, 72), (72, 128)))
