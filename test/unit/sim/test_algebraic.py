@@ -117,3 +117,17 @@ def test_what_has_no_meaning_is_refused() -> None:
 def test_numerics_have_names() -> None:
     with pytest.raises(sim.LaunchError, match="legal: exact, fast, algebraic"):
         sim.launch(HEAD + TAIL, "k", 1, 32, [], numerics="modular")
+
+
+def test_products_with_scale_factors_are_refused_where_they_stand() -> None:
+    product = "mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale.scale_vec::1X"
+    words = "{%r2, %r2, %r2, %r2}"
+    scale = "%r2, {0, 0}"
+    text = HEAD.replace("sm_90", "sm_120a").replace(".version 8.0", ".version 8.8") + (
+        f"{product}.f32.e4m3.e4m3.f32.ue8m0 {{%r4, %r5, %r6, %r7}}, {words}, {{%r2, %r2}}, "
+        f"{words}, {scale}, {scale};\n"
+    )
+    at = text.count("\n")
+    with pytest.raises(sim.SimulationError, match=rf":{at}: mma.*scale factors, which algebraic"):
+        arrays = [np.zeros(64, np.uint32), np.zeros(32, np.uint32)]
+        sim.launch(text + TAIL, "k", 1, 32, arrays, numerics="algebraic")
