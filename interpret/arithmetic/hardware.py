@@ -11,7 +11,14 @@ from tilec.interpret.numbers import Array, Number, float_dtype
 from .base import Arithmetic, ProductOf, Scales
 from .functions import FUNCTIONS
 from .instructions import Whole, multiply_by
-from .shadow import decode_floats, encode_floats, multiply_wide, narrowed, nearest_integer
+from .shadow import (
+    decode_floats,
+    draw_floats,
+    encode_floats,
+    multiply_wide,
+    narrowed,
+    nearest_integer,
+)
 
 
 class Hardware(Arithmetic):
@@ -85,7 +92,7 @@ class Hardware(Arithmetic):
 
     def draw(self, random: np.random.Generator, shape: tuple[int, ...], number: Number) -> Array:
         """Numbers about one in size."""
-        return narrowed(random.standard_normal(shape), number.name)
+        return draw_floats(random, shape, number)
 
 
 def _fused(values: Sequence[Array], number: Number) -> Array:

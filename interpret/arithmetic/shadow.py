@@ -68,7 +68,7 @@ class Shadow(Arithmetic):
 
     def draw(self, random: np.random.Generator, shape: tuple[int, ...], number: Number) -> Array:
         """Numbers that the type has, about one in size."""
-        return narrowed(random.standard_normal(shape), number.name).astype(np.float64)
+        return draw_floats(random, shape, number).astype(np.float64)
 
     def differ(self, one: Array, other: Array) -> Array:
         """Which differ by more than orders of summation do."""
@@ -133,6 +133,12 @@ def narrowed(values: Array, name: str) -> Array:
         return kept.astype(dtype)
 
 
+def draw_floats(random: np.random.Generator, shape: tuple[int, ...], number: Number) -> Array:
+    """Numbers that a type has, about one in size; those of a type without a sign are positive."""
+    drawn = random.standard_normal(shape)
+    return narrowed(drawn if FLOATS[number.name].is_signed else np.abs(drawn), number.name)
+
+
 def decode_floats(codes: Array, number: Number) -> Array:
     """Floats of a type from their bits."""
     dtype = float_dtype(number.name)
@@ -142,6 +148,7 @@ def decode_floats(codes: Array, number: Number) -> Array:
 
 def encode_floats(values: Array, number: Number) -> Array:
     """The bits of floats of a type."""
-    raw = values.view(f"u{values.dtype.itemsize}").astype(np.int64)
-    found: Array = raw & np.int64((1 << min(number.bits - number.shift, 63)) - 1)
-    return raw if number.bits == 64 else found << number.shift
+    raw: Array = values.view(f"u{values.dtype.itemsize}").astype(np.int64)
+    if number.bits == 64:
+        return raw
+    return (raw & ((1 << (number.bits - number.shift)) - 1)) << number.shift
