@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from tilec.interpret.numbers import FLOATS, Array, Number, float_dtype, wrap
 
-from .base import Arithmetic, ProductOf, Scales
+from .base import Arithmetic, Matrices, ProductOf
 from .functions import FUNCTIONS
 
 TOLERANCE = 1e-6
@@ -53,18 +53,9 @@ class Shadow(Arithmetic):
         """The nearest integer toward zero that there is."""
         return nearest_integer(values, result.bits, signed=signed)
 
-    def multiply(
-        self,
-        a: Array,
-        b: Array,
-        c: Array,
-        of: ProductOf,
-        *,
-        present: Array | None = None,
-        scales: Scales | None = None,
-    ) -> Array:
+    def multiply(self, given: Matrices, of: ProductOf) -> Array:
         """In float64."""
-        return multiply_wide(a, b, c, present, scales)
+        return multiply_wide(given)
 
     def draw(self, random: np.random.Generator, shape: tuple[int, ...], number: Number) -> Array:
         """Numbers that the type has, about one in size."""
@@ -81,11 +72,10 @@ class Shadow(Arithmetic):
         return found
 
 
-def multiply_wide(
-    a: Array, b: Array, c: Array, present: Array | None, scales: Scales | None
-) -> Array:
+def multiply_wide(given: Matrices) -> Array:
     """`Arithmetic.multiply` in float64."""
-    a, b, c = (values.astype(np.float64) for values in (a, b, c))
+    *matrices, present, scales = given
+    a, b, c = (values.astype(np.float64) for values in matrices)
     with np.errstate(all="ignore"):
         if scales is not None:
             of_a, of_b = scales.spread(a.shape[-1])
