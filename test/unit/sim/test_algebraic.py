@@ -128,6 +128,6 @@ def test_products_with_scale_factors_are_refused_where_they_stand() -> None:
         f"{words}, {scale}, {scale};\n"
     )
     at = text.count("\n")
+    arrays = [np.zeros(64, np.uint32), np.zeros(32, np.uint32)]
     with pytest.raises(sim.SimulationError, match=rf":{at}: mma.*scale factors, which algebraic"):
-        arrays = [np.zeros(64, np.uint32), np.zeros(32, np.uint32)]
         sim.launch(text + TAIL, "k", 1, 32, arrays, numerics="algebraic")
