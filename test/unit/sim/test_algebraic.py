@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 from tilec import sim
@@ -95,6 +97,20 @@ def test_every_order_of_atomic_sums_agrees() -> None:
     )
     a, _, y = run(body)
     assert int(y[0]) == int(a.astype(np.int64).sum()) & 0xFFFFFFFF
+
+
+REDUCED = {
+    "max": np.maximum,
+    "min.NaN": np.minimum,
+    "max.abs": lambda a, b: np.maximum(abs(a), abs(b)),
+}
+
+
+@pytest.mark.parametrize("operation", REDUCED)
+def test_reductions_of_a_warp(operation: str) -> None:
+    a, _, y = run(f"redux.sync.{operation}.f32 %r4, %r2, -1;\n")
+    wanted = functools.reduce(REDUCED[operation], a.view(np.int32).astype(np.int64))
+    np.testing.assert_array_equal(y, np.full(32, wanted & 0xFFFFFFFF, np.uint32))
 
 
 def test_quotients_are_products_with_a_reciprocal() -> None:
