@@ -117,13 +117,9 @@ def _run(cluster: Cluster, program: Program, arguments: Sequence[Value]) -> None
             cta.findings.append(Finding("in flight", message, program.function.location))
 
 
-_MEETINGS = frozenset({"tile.barrier_init", "nvvm.barrier", "nvvm.cluster.arrive"})
-"""Ops by which some warps meet."""
-
-
 def _order(program: Program, extents: tuple[int, int, int]) -> Order | None:
     """What follows who knows of whom, if not all warps of a CTA meet at every barrier."""
-    if not program.ops & _MEETINGS:
+    if not program.meets:
         return None
     return Order(prod(extents) * -(-prod(_block(program.function)) // LANES))
 

@@ -13,7 +13,7 @@ from tilec.dialects.tile.casts import narrow_element
 from tilec.dialects.tile.dialect import ByteType
 from tilec.ir.aliases import Type
 from tilec.ir.mlir import ir
-from tilec.isa import ELEMENT_TYPES, ElementType, TilecError
+from tilec.isa import ELEMENT_TYPES, ElementType, TilecError, algebra
 from tilec.isa.dtypes import numpy_type
 
 Array: TypeAlias = NDArray[Any]
@@ -87,12 +87,7 @@ def wrap(values: Array, bits: int) -> Array:
     """Integers modulo 2^bits as signed ones in int64; of one bit truth values."""
     if bits == 1:
         return (values & 1).astype(bool)
-    values = values.astype(np.int64, copy=False)
-    if bits >= 64:
-        return values
-    spare = 64 - bits
-    found: Array = (values << spare) >> spare
-    return found
+    return algebra.modulo(values, bits)
 
 
 def unsigned(values: Array, bits: int) -> Array:

@@ -20,7 +20,6 @@ class Order:
 
     def __init__(self, warps: int) -> None:
         self.now = 1
-        self._warps = warps
         self._known = np.zeros((warps, warps), np.int64)
 
     def new_source(self) -> int:

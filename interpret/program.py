@@ -58,14 +58,14 @@ class Program:
         function: the function; it must stay as it is.
         body: its body.
         size: how many values it has.
-        ops: the names of its ops.
+        meets: whether some warps of a CTA meet without the others.
         buffers: its `tile.alloc_shared`s.
     """
 
     def __init__(self, function: Op) -> None:
         self.function = function
         self._numbers: dict[Value, int] = {}
-        self.ops: set[str] = set()
+        self.meets = False
         self.buffers: list[Op] = []
         self.body = self._body(function.regions[0].blocks[0])
         self.size = len(self._numbers)
@@ -86,7 +86,8 @@ class Program:
 
     def _node(self, op: ir.OpView) -> Node:
         name = op.operation.name
-        self.ops.add(name)
+        known = meanings().get(name)
+        self.meets = self.meets or (known is not None and known.meets)
         if name == "tile.alloc_shared":
             self.buffers.append(op)
         bodies = tuple(
@@ -95,7 +96,7 @@ class Program:
         return Node(
             op,
             name,
-            meanings().get(name),
+            known,
             self._all(list(op.operands)),
             self._all(list(op.results)),
             bodies,

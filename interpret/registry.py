@@ -23,10 +23,12 @@ class Registered(NamedTuple):
         act: the function.
         control: whether it runs regions or waits, and so is a generator that yields while it cannot
             go on, and returns the results.
+        meets: whether some warps meet by it, without all others of their CTA.
     """
 
     act: Meaning
     control: bool
+    meets: bool
 
 
 _MEANINGS: dict[str, Registered] = {}
@@ -36,17 +38,18 @@ _FILES = (
 )
 
 
-def meaning(*ops: str, control: bool = False) -> Callable[[Meaning], Meaning]:
+def meaning(*ops: str, control: bool = False, meets: bool = False) -> Callable[[Meaning], Meaning]:
     """Declare what ops mean, those of another package's dialect, too.
 
     Args:
         ops: names, such as `tile.load`.
         control: as of `Registered`.
+        meets: as of `Registered`.
     """
 
     def declare(act: Meaning) -> Meaning:
         for op in ops:
-            _MEANINGS[op] = Registered(act, control)
+            _MEANINGS[op] = Registered(act, control, meets)
         return act
 
     return declare

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from .errors import UnknownNameError
 from .mma import FLOAT8_6_4
+from .types import element_type
 
 
 class ProductKind(NamedTuple):
@@ -27,6 +28,11 @@ class ProductKind(NamedTuple):
     container: int
     scales: tuple[str, ...] = ()
     transposes: bool = True
+
+    @property
+    def of_floats(self) -> bool:
+        """Whether A and B are of floats."""
+        return all(element_type(a).is_float for _, a, _ in self.types)
 
     @property
     def k(self) -> int:

@@ -9,6 +9,7 @@ from tilec.isa.wording import counted
 
 from . import float_registers, special
 from .alu import Array
+from .alu.algebraic import MOVES
 from .alu.bits import width
 from .errors import UnsupportedInstructionError
 from .frames import Frame
@@ -41,8 +42,6 @@ from .widths import dtype_of
 Locate = Callable[[], list[tuple[Space, Array, Array | None]]]
 """The spaces that an access touches, with offsets in each and the threads that touch it."""
 
-_MOVES = ("mov", "selp")
-"""Opcodes whose constants are of the type of whatever holds the result."""
 _WINDOWS = {"global": GLOBAL_BASE, "shared": SHARED_WINDOW, "local": LOCAL_WINDOW}
 _ADDRESS = 0xFFFFFFFF
 """The bits of an address of shared or local memory."""
@@ -201,7 +200,7 @@ class Binding:
 
     def _integer(self, value: int, bits: int) -> int:
         """An integer constant; in algebraic numerics what stands for the floats that it spells."""
-        if self.machine.numerics != "algebraic" or self.instruction.opcode not in _MOVES:
+        if self.machine.numerics != "algebraic" or self.instruction.opcode not in MOVES:
             return value
         floats = self.frame.program.floats(self.frame.function)
         element = floats.element(self.operands[0])

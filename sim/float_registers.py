@@ -14,13 +14,10 @@ from tilec.isa import Product, TilecError, algebra
 from tilec.isa.types import element_type, register_bits
 
 from . import alu
-from .alu.algebraic import is_float
+from .alu.algebraic import MOVES, is_float
 from .matrix_forms import matrix_form
 from .ptx.module import Float, Function, Instruction, Name, Operand, Pair, Vector
 from .traits import traits
-
-_MOVES = {"mov": 2, "selp": 3}
-"""Opcodes that only hand on bits, and how many of their operands those are."""
 
 
 class FloatRegisters:
@@ -30,8 +27,8 @@ class FloatRegisters:
         self._parents: dict[str, str] = {}
         held: dict[str, set[str]] = defaultdict(set)
         for instruction in function.body or ():
-            if instruction.opcode in _MOVES:
-                self._join(instruction.operands[: _MOVES[instruction.opcode]])
+            if instruction.opcode in MOVES:
+                self._join(instruction.operands[: MOVES[instruction.opcode]])
             for name, element in _typed(instruction):
                 held[name].add(element)
         self._elements: dict[str, set[str]] = defaultdict(set)
@@ -84,7 +81,7 @@ def _types(instruction: Instruction) -> Iterator[tuple[Operand, str]]:
         if isinstance(form, Product):
             named = [form.operand("d"), *form.operands]
             yield from ((o, n.type.name) for o, n in zip(operands, named, strict=False))
-    elif instruction.opcode in alu.opcodes() and instruction.opcode not in _MOVES and operands:
+    elif instruction.opcode in alu.opcodes() and instruction.opcode not in MOVES and operands:
         results = 2 if isinstance(operands[0], Pair) else 1
         found = alu.signature(instruction.opcode, instruction.modifiers, results, len(operands) - 1)
         yield from zip(operands[1:], found.operands, strict=False)

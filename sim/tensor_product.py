@@ -15,6 +15,7 @@ from tilec.isa.instruction_descriptor import InstructionDescriptor
 from tilec.isa.instructions import named
 from tilec.isa.tensor_memory import LANES, lane_and_column
 from tilec.isa.tensor_products import EXPONENTS, SCALED_INPUT_KINDS, TensorProduct
+from tilec.isa.tensor_shapes import product_kind
 from tilec.layout.tensor_memory import accumulator, left_operand, scale_factors
 
 from .alu import Array
@@ -93,6 +94,8 @@ class TensorMultiply:
         ):
             if wrong:
                 raise self._binding.error(f"'{product.mnemonic}' is not simulated: it is {what}")
+        if product_kind(product.kind).of_floats and self.machine.numerics == "algebraic":
+            raise self._binding.error(f"'{product.mnemonic}' has no meaning in algebraic numerics")
 
     def _place(self, operand: Operand) -> _Place:
         slot, bits, extra = self._binding.base(operand)

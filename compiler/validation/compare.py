@@ -9,7 +9,7 @@ from tilec.interpret import ARITHMETICS, Arithmetic, Finding, Outcome, Program, 
 from tilec.ir.aliases import Op
 
 from .launches import can_launch, launch
-from .plans import Parameter, Plan, arguments
+from .plans import Parameter, Plan, arguments, for_floats
 
 _LEAST_STEPS = 5_000
 """Ops that a CTA executes at most of a program that is read; what takes longer is no input."""
@@ -132,10 +132,13 @@ class Pair:
         found = differ(old, new, EXACT)
         if found is None or found.finding is not None:
             return found
+        return found if any(map(self._differs_in_floats, for_floats(plan, self.known))) else None
+
+    def _differs_in_floats(self, plan: Plan) -> bool:
         old, new = (
             run(one, plan, self.known, self.target, SHADOW) for one in (self.before, self.after)
         )
-        return found if differ(old, new, SHADOW) is not None else None
+        return differ(old, new, SHADOW) is not None
 
 
 __all__ = ["UNUSABLE", "Difference", "Pair", "differ", "run"]

@@ -11,7 +11,7 @@ import numpy as np
 from tilec.dialects.tile.attributes import CTAS_PER_SM
 from tilec.interpret import Arithmetic, Buffer, View
 from tilec.interpret.memory import dtype_of
-from tilec.interpret.numbers import Array, Number, number, wrap
+from tilec.interpret.numbers import BYTE, Array, Number, number, wrap
 from tilec.ir.aliases import Op, Value
 from tilec.ir.mlir import ir
 from tilec.ir.types import strides_and_offset
@@ -27,6 +27,9 @@ _SQUARE = (64, 16, 128, 256, 512)
 _LONG = 456
 """An extent along which loops go round often enough for rings of stages to begin anew."""
 _SMALL = 4
+_CODES = (0x78, 0x7C)
+"""Bytes that are finite and alike in size as floats of any type of 8 bits or less: 256 to 352 of
+e4m3, 2⁻⁷ to 2⁻⁴ of ue8m0. Of any bytes some are NaN, and with them most sums of products."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,7 @@ class Plan:
         seed: of the random elements.
         shared: which argument lies in the memory of an earlier one, and of which.
         kept: by argument, the elements that are not zero, in row-major order; all without it.
+        codes: whether bytes are such that all are finite as floats, whatever type is read.
     """
 
     extents: tuple[Extents | None, ...]
@@ -48,6 +52,7 @@ class Plan:
     seed: int
     shared: tuple[int, int] | None = None
     kept: tuple[frozenset[int] | None, ...] = ()
+    codes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +179,13 @@ def fits(plan: Plan) -> bool:
     return all(extents is None or int(np.prod(extents)) <= _LIMIT for extents in plan.extents)
 
 
+def for_floats(plan: Plan, known: Sequence[Parameter]) -> Iterator[Plan]:
+    """The plan, and what else to try where floats must tell whether a formula is the same one."""
+    yield plan
+    if any(one.number == BYTE and one.shape is not None for one in known):
+        yield replace(plan, codes=True)
+
+
 @lru_cache(maxsize=8)
 def arguments(
     plan: Plan, known: tuple[Parameter, ...], arithmetic: Arithmetic
@@ -193,7 +205,10 @@ def arguments(
             assert isinstance(other, View)
             found.append(_beside(other, extents))
             continue
-        values = _elements(one.number, int(np.prod(extents)), random, arithmetic)
+        if plan.codes and one.number == BYTE:
+            values = random.integers(*_CODES, int(np.prod(extents)))
+        else:
+            values = _elements(one.number, int(np.prod(extents)), random, arithmetic)
         kept = plan.kept[at] if plan.kept else None
         if kept is not None:
             mask = np.zeros(values.shape, bool)

@@ -9,17 +9,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from tilec import sim
 from tilec.interpret import Outcome, View, interpret
 from tilec.interpret.numbers import Array, Number, unsigned
 from tilec.ir.aliases import Op
-from tilec.isa import Target, TilecError, element_type
+from tilec.isa import TilecError, element_type
 from tilec.isa.dtypes import numpy_type
 from tilec.launch.abi import KernelEntry
 from tilec.launch.arguments import passed
+from tilec.launch.run import Launchable
 from tilec.launch.simulated import SMS, for_simulator
 
 from .compare import EXACT, SHADOW, UNUSABLE, Difference
@@ -31,22 +32,6 @@ _STEPS = 400_000
 _NEAR = 2e-2
 """What rounding may make of a result, to its largest number, at most; much less than a fault."""
 _FLOATS = ("f16", "bf16", "f32", "f64")
-
-
-class Compilation(Protocol):
-    """What is known of PTX."""
-
-    target: Target
-
-    @property
-    def ptx(self) -> str:
-        """The text."""
-        ...
-
-    @property
-    def kernels(self) -> Sequence[KernelEntry]:
-        """How its kernels are launched."""
-        ...
 
 
 class InexactError(TilecError):
@@ -162,7 +147,7 @@ class PtxPair:
 
 
 def pairs(
-    compiled: Compilation, kernels: Sequence[tuple[str, Op, tuple[Parameter, ...]]]
+    compiled: Launchable, kernels: Sequence[tuple[str, Op, tuple[Parameter, ...]]]
 ) -> list[tuple[str, PtxPair]]:
     """The kernels of tile programs, by name, beside their PTX."""
     module = sim.read(compiled.ptx)

@@ -15,6 +15,7 @@ from tilec.ir.dimensions import dimension_of
 from tilec.ir.mlir import ir
 from tilec.ir.modules import clone_module
 from tilec.isa import TilecError
+from tilec.launch.run import Launchable
 from tilec.passes.base import Diagnostic, PassError, walk
 from tilec.passes.functions import functions, gpu_modules, target_of
 from tilec.passes.steps import Title
@@ -23,7 +24,7 @@ from tilec.passes.upstream.outline_functions import linalg_ops
 from .compare import UNUSABLE, Difference, Pair, run
 from .launches import can_launch, in_clusters
 from .plans import Extents, Parameter, Plan, fits, parameters, plans
-from .ptx import Compilation, PtxPair, pairs
+from .ptx import PtxPair, pairs
 from .shrink import describe, smallest
 
 _PLANS = 3
@@ -101,7 +102,7 @@ class Validator:
             for kernel, why in self.unknown.items():
                 self.left.setdefault(kernel, f"after pass '{title.name}': {why}")
 
-    def check_ptx(self, compiled: Compilation) -> None:
+    def check_ptx(self, compiled: Launchable) -> None:
         """Compare the PTX of kernels with their programs before the first pass.
 
         Raises:

@@ -11,7 +11,7 @@ import numpy as np
 from tilec.interpret.numbers import Array, Number, wrap
 from tilec.isa import algebra
 
-from .base import Arithmetic, ProductOf, Scales
+from .base import Arithmetic, Matrices, ProductOf
 
 _SMALL = 8
 """Half of the random numbers are that small, so that comparisons and bounds matter."""
@@ -71,17 +71,9 @@ class Algebraic(Arithmetic):
         """The nearest that there is."""
         return algebra.to_integer(values, result.bits, signed=signed)
 
-    def multiply(
-        self,
-        a: Array,
-        b: Array,
-        c: Array,
-        of: ProductOf,
-        *,
-        present: Array | None = None,
-        scales: Scales | None = None,
-    ) -> Array:
+    def multiply(self, given: Matrices, of: ProductOf) -> Array:
         """Exact, modulo the power of the result's type."""
+        a, b, c, _, scales = given
         if scales is not None:
             of_a, of_b = scales.spread(a.shape[-1])
             with np.errstate(over="ignore"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from tilec.interpret.numbers import Array, Number
@@ -53,6 +53,25 @@ class Scales:
         )
 
 
+class Matrices(NamedTuple):
+    """What is multiplied and added.
+
+    Attributes:
+        a: (…, m, k).
+        b: (…, k, n).
+        c: (…, m, n).
+        present: which elements of A are stored, of a sparse one; others are zeros that do not meet
+            what B has there.
+        scales: what A and B are multiplied by.
+    """
+
+    a: Array
+    b: Array
+    c: Array
+    present: Array | None = None
+    scales: Scales | None = None
+
+
 class Arithmetic(ABC):
     """Floats as the interpreter holds and computes them.
 
@@ -98,27 +117,8 @@ class Arithmetic(ABC):
         """The nearest integers toward zero that the type has, 0 for NaN; int64."""
 
     @abstractmethod
-    def multiply(
-        self,
-        a: Array,
-        b: Array,
-        c: Array,
-        of: ProductOf,
-        *,
-        present: Array | None = None,
-        scales: Scales | None = None,
-    ) -> Array:
-        """`a · b + c` of (…, m, k), (…, k, n) and (…, m, n).
-
-        Args:
-            a: (…, m, k).
-            b: (…, k, n).
-            c: (…, m, n).
-            of: what is known of the product.
-            present: which elements of A are stored, of a sparse one; others are zeros that do not
-                meet what B has there.
-            scales: what A and B are multiplied by.
-        """
+    def multiply(self, given: Matrices, of: ProductOf) -> Array:
+        """`a · b + c`."""
 
     @abstractmethod
     def draw(self, random: np.random.Generator, shape: tuple[int, ...], number: Number) -> Array:

@@ -8,10 +8,17 @@ from typing import Any
 import numpy as np
 from tilec.interpret.numbers import Array, Number, float_dtype
 
-from .base import Arithmetic, ProductOf, Scales
+from .base import Arithmetic, Matrices, ProductOf
 from .functions import FUNCTIONS
-from .instructions import Whole, multiply_by
-from .shadow import decode_floats, encode_floats, multiply_wide, narrowed, nearest_integer
+from .instructions import multiply_by
+from .shadow import (
+    decode_floats,
+    draw_floats,
+    encode_floats,
+    multiply_wide,
+    narrowed,
+    nearest_integer,
+)
 
 
 class Hardware(Arithmetic):
@@ -66,26 +73,16 @@ class Hardware(Arithmetic):
         """The nearest integer toward zero that there is."""
         return nearest_integer(values, result.bits, signed=signed)
 
-    def multiply(
-        self,
-        a: Array,
-        b: Array,
-        c: Array,
-        of: ProductOf,
-        *,
-        present: Array | None = None,
-        scales: Scales | None = None,
-    ) -> Array:
+    def multiply(self, given: Matrices, of: ProductOf) -> Array:
         """As the target's tensor cores sum, where the instruction is known; else in float64."""
         if of.form is not None and of.target:
-            whole = Whole(a, b, c, present, scales)
             with np.errstate(all="ignore"):
-                return multiply_by(of.form, whole, of.target).astype(self.dtype(of.d))
-        return narrowed(multiply_wide(a, b, c, present, scales), of.d.name)
+                return multiply_by(of.form, given, of.target).astype(self.dtype(of.d))
+        return narrowed(multiply_wide(given), of.d.name)
 
     def draw(self, random: np.random.Generator, shape: tuple[int, ...], number: Number) -> Array:
         """Numbers about one in size."""
-        return narrowed(random.standard_normal(shape), number.name)
+        return draw_floats(random, shape, number)
 
 
 def _fused(values: Sequence[Array], number: Number) -> Array:

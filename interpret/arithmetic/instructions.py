@@ -3,26 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 from tilec.interpret.numbers import Array
 from tilec.isa import Product
 
-from .base import Scales
+from .base import Matrices, Scales
 
 
-class Whole(NamedTuple):
-    """What `Arithmetic.multiply` takes."""
-
-    a: Array
-    b: Array
-    c: Array
-    present: Array | None
-    scales: Scales | None
-
-
-def multiply_by(form: Product, whole: Whole, target: str) -> Array:
+def multiply_by(form: Product, whole: Matrices, target: str) -> Array:
     """Σ in the order in which instructions of `form` go on along K.
 
     Raises:
@@ -73,7 +62,7 @@ def _taken(form: Product, name: str, values: Array) -> Array:
     return np.asarray((found.view(np.uint32) >> unread << unread).view(np.float32))
 
 
-def _chain(form: Product, whole: Whole) -> Array:
+def _chain(form: Product, whole: Matrices) -> Array:
     """f64: a chain of fused multiply-adds, k ascending; of NaNs there is one."""
     from tilec.sim.alu.arithmetic import arithmetic  # noqa: PLC0415
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from tilec.interpret.numbers import FLOATS, Array, Number, float_dtype, wrap
 
-from .base import Arithmetic, ProductOf, Scales
+from .base import Arithmetic, Matrices, ProductOf
 from .functions import FUNCTIONS
 
 TOLERANCE = 1e-6
@@ -53,22 +53,13 @@ class Shadow(Arithmetic):
         """The nearest integer toward zero that there is."""
         return nearest_integer(values, result.bits, signed=signed)
 
-    def multiply(
-        self,
-        a: Array,
-        b: Array,
-        c: Array,
-        of: ProductOf,
-        *,
-        present: Array | None = None,
-        scales: Scales | None = None,
-    ) -> Array:
+    def multiply(self, given: Matrices, of: ProductOf) -> Array:
         """In float64."""
-        return multiply_wide(a, b, c, present, scales)
+        return multiply_wide(given)
 
     def draw(self, random: np.random.Generator, shape: tuple[int, ...], number: Number) -> Array:
         """Numbers that the type has, about one in size."""
-        return narrowed(random.standard_normal(shape), number.name).astype(np.float64)
+        return draw_floats(random, shape, number).astype(np.float64)
 
     def differ(self, one: Array, other: Array) -> Array:
         """Which differ by more than orders of summation do."""
@@ -81,11 +72,10 @@ class Shadow(Arithmetic):
         return found
 
 
-def multiply_wide(
-    a: Array, b: Array, c: Array, present: Array | None, scales: Scales | None
-) -> Array:
+def multiply_wide(given: Matrices) -> Array:
     """`Arithmetic.multiply` in float64."""
-    a, b, c = (values.astype(np.float64) for values in (a, b, c))
+    *matrices, present, scales = given
+    a, b, c = (values.astype(np.float64) for values in matrices)
     with np.errstate(all="ignore"):
         if scales is not None:
             of_a, of_b = scales.spread(a.shape[-1])
@@ -133,6 +123,12 @@ def narrowed(values: Array, name: str) -> Array:
         return kept.astype(dtype)
 
 
+def draw_floats(random: np.random.Generator, shape: tuple[int, ...], number: Number) -> Array:
+    """Numbers that a type has, about one in size; those of a type without a sign are positive."""
+    drawn = random.standard_normal(shape)
+    return narrowed(drawn if FLOATS[number.name].is_signed else np.abs(drawn), number.name)
+
+
 def decode_floats(codes: Array, number: Number) -> Array:
     """Floats of a type from their bits."""
     dtype = float_dtype(number.name)
@@ -142,6 +138,7 @@ def decode_floats(codes: Array, number: Number) -> Array:
 
 def encode_floats(values: Array, number: Number) -> Array:
     """The bits of floats of a type."""
-    raw = values.view(f"u{values.dtype.itemsize}").astype(np.int64)
-    found: Array = raw & np.int64((1 << min(number.bits - number.shift, 63)) - 1)
-    return raw if number.bits == 64 else found << number.shift
+    raw: Array = values.view(f"u{values.dtype.itemsize}").astype(np.int64)
+    if number.bits == 64:
+        return raw
+    return (raw & ((1 << (number.bits - number.shift)) - 1)) << number.shift

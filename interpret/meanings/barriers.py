@@ -12,7 +12,7 @@ from tilec.interpret.numbers import Array
 from tilec.interpret.registry import meaning
 
 
-@meaning("tile.barrier_init")
+@meaning("tile.barrier_init", meets=True)
 def _init(call: Call, view: View, index: Array) -> None:
     cta = call.cta
     order = cta.order

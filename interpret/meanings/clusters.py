@@ -41,7 +41,7 @@ def _clusters(call: Call) -> Array:
     return _along(call, [grid // extent for grid, extent in pairs])
 
 
-@meaning("nvvm.cluster.arrive")
+@meaning("nvvm.cluster.arrive", meets=True)
 def _arrive(call: Call) -> None:
     """Come to the barrier of the cluster; what was done before is known to who waits for it."""
     cluster, cta = call.cta.cluster, call.cta

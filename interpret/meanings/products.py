@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from tilec.dialects.tile.dots import DOTS
 from tilec.dialects.tile.signs import FLAGS
-from tilec.interpret.arithmetic.base import ProductOf, Scales
+from tilec.interpret.arithmetic.base import Matrices, ProductOf, Scales
 from tilec.interpret.call import Call
 from tilec.interpret.numbers import Array, Number, unsigned, wrap
 from tilec.interpret.registry import meaning
@@ -101,8 +101,8 @@ def multiply(
     if not numbers[0].is_float:
         return _integers(call, found, factors, numbers)
     of = ProductOf(*numbers, found, call.cta.target)
-    matrices = factors.a, factors.b, factors.c
-    return call.arithmetic.multiply(*matrices, of, present=present, scales=factors.scales)
+    given = Matrices(factors.a, factors.b, factors.c, present, factors.scales)
+    return call.arithmetic.multiply(given, of)
 
 
 def _dense(stored: Array, codes: Array, depth: int) -> tuple[Array, Array]:

@@ -47,7 +47,7 @@ def _fence_proxy(call: Call) -> None:
     call.cta.shared.fence(call.warp_mask)
 
 
-@meaning("nvvm.barrier", control=True)
+@meaning("nvvm.barrier", control=True, meets=True)
 def _barrier(call: Call, *operands: Array) -> Running:
     """Some threads of the CTA come together, by a number."""
     sizes: tuple[int, ...] = call.fact(

@@ -16,7 +16,7 @@ from tilec.isa import algebra
 from tilec.isa.types import element_type, is_type, register_bits
 
 from . import registry
-from .bits import UNSIGNED, Array, Operation, register_dtype
+from .bits import BOOLEAN, ORDERED, UNSIGNED, Array, Operation, register_dtype
 from .registry import Unsupported
 
 _FUNCTIONS: Mapping[str, str] = MappingProxyType(
@@ -29,21 +29,8 @@ _FUNCTIONS: Mapping[str, str] = MappingProxyType(
     }
 )
 """What the algebra calls opcodes."""
-_COMPARED: Mapping[str, np.ufunc] = MappingProxyType(
-    {
-        "eq": np.equal,
-        "ne": np.not_equal,
-        "lt": np.less,
-        "le": np.less_equal,
-        "gt": np.greater,
-        "ge": np.greater_equal,
-    }
-)
-_COMBINED: Mapping[str, np.ufunc] = MappingProxyType(
-    {"and": np.logical_and, "or": np.logical_or, "xor": np.logical_xor}
-)
-_UNTOUCHED = ("mov", "selp")
-"""Opcodes that only hand bits on."""
+MOVES: Mapping[str, int] = MappingProxyType({"mov": 2, "selp": 3})
+"""Opcodes that only hand bits on, and how many of their operands those are."""
 
 
 def is_float(type_: str) -> bool:
@@ -94,7 +81,7 @@ def resolve(
     plain = registry.resolve(opcode, modifiers, results, operands)
     types = registry.signature(opcode, modifiers, results, operands)
     floats = [t for t in (*types.results, *types.operands) if is_float(t)]
-    if not floats or opcode in _UNTOUCHED:
+    if not floats or opcode in MOVES:
         return plain
     if opcode == "cvt":
         return _convert(modifiers, types.results[0], types.operands)
@@ -182,8 +169,8 @@ def _convert(modifiers: tuple[str, ...], result: str, operands: Sequence[str]) -
 
 def _compare(modifiers: tuple[str, ...], operands: Sequence[str], results: int) -> Operation:
     """As signed numbers; none is NaN."""
-    word = next(m for m in modifiers if m in ("num", "nan") or m.removesuffix("u") in _COMPARED)
-    boolean = next((_COMBINED[m] for m in modifiers if m in _COMBINED), None)
+    word = next(m for m in modifiers if m in ("num", "nan") or m.removesuffix("u") in ORDERED)
+    boolean = next((BOOLEAN[m] for m in modifiers if m in BOOLEAN), None)
     type_ = operands[0]
 
     def run(*values: Array) -> Array | tuple[Array, Array]:
@@ -193,7 +180,7 @@ def _compare(modifiers: tuple[str, ...], operands: Sequence[str], results: int) 
                 np.asarray(word == "num"), np.broadcast_shapes(a.shape, b.shape)
             )
         else:
-            found = _COMPARED[word.removesuffix("u")](a, b)
+            found = ORDERED[word.removesuffix("u")](a, b)
         every = [found[..., at] for at in range(lanes(type_))]
         if results == 2 and len(every) == 1:
             every.append(~every[0])

@@ -7,8 +7,9 @@ types put element 0 in the low bits, so their lanes are a view on a little-endia
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -26,6 +27,22 @@ PREDICATE = np.dtype(np.bool_)
 UNSIGNED = {w: np.dtype(f"u{w // 8}") for w in (8, 16, 32, 64)}
 SIGNED = {w: np.dtype(f"i{w // 8}") for w in (8, 16, 32, 64)}
 FLOAT = {w: np.dtype(f"f{w // 8}") for w in (16, 32, 64)}
+
+ORDERED: Mapping[str, np.ufunc] = MappingProxyType(
+    {
+        "eq": np.equal,
+        "ne": np.not_equal,
+        "lt": np.less,
+        "le": np.less_equal,
+        "gt": np.greater,
+        "ge": np.greater_equal,
+    }
+)
+"""Comparisons of numbers, by PTX's name."""
+BOOLEAN: Mapping[str, np.ufunc] = MappingProxyType(
+    {"and": np.logical_and, "or": np.logical_or, "xor": np.logical_xor}
+)
+"""What `setp` and `set` combine their result with a predicate by."""
 
 if sys.byteorder != "little":
     raise TilecError("tilec.sim needs a little-endian host")

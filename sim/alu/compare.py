@@ -8,7 +8,9 @@ from typing import cast
 import numpy as np
 
 from .bits import (
+    BOOLEAN,
     FLOAT,
+    ORDERED,
     UNSIGNED,
     Array,
     Operation,
@@ -23,18 +25,9 @@ from .registry import form
 from .special import flushed, flushed_f16, quiet
 from .syntax import Builder, Qualifiers
 
-_ORDERED: dict[str, np.ufunc] = {
-    "eq": np.equal,
-    "ne": np.not_equal,
-    "lt": np.less,
-    "le": np.less_equal,
-    "gt": np.greater,
-    "ge": np.greater_equal,
-}
 _UNSIGNED = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
 # an unordered comparison is the complement of the ordered one of the opposite sense
 _UNORDERED = {"equ": "ne", "neu": "eq", "ltu": "ge", "leu": "gt", "gtu": "le", "geu": "lt"}
-_BOOLEAN = {"and": np.logical_and, "or": np.logical_or, "xor": np.logical_xor}
 
 _BITS = ("b16", "b32", "b64")
 _U = ("u16", "u32", "u64")
@@ -44,10 +37,10 @@ _DOUBLE = ("f64",)
 _F16 = ("f16",)
 _BF16 = ("bf16",)
 _EQUALITY = ("eq", "ne")
-_ORDER = tuple(_ORDERED)
+_ORDER = tuple(ORDERED)
 _UNSIGNED_ORDER = (*_ORDER, *_UNSIGNED)
 _FLOAT_ORDER = (*_ORDER, *_UNORDERED, "num", "nan")
-_BOOLOPS = tuple(_BOOLEAN)
+_BOOLOPS = tuple(BOOLEAN)
 
 
 def _numbers(type_: str) -> Operation:
@@ -62,7 +55,7 @@ def _numbers(type_: str) -> Operation:
 def comparison(cmp: str, type_: str, *, ftz: bool = False) -> Operation:
     """The comparison of two operands of a type, as bool."""
     if type_[0] in "us" or (type_[0] == "b" and type_ != "bf16"):
-        ufunc = _ORDERED[_UNSIGNED.get(cmp, cmp)]
+        ufunc = ORDERED[_UNSIGNED.get(cmp, cmp)]
         if type_[0] != "s" or cmp in _EQUALITY:
             return ufunc
         signed = number_dtype(type_)
@@ -77,8 +70,8 @@ def comparison(cmp: str, type_: str, *, ftz: bool = False) -> Operation:
 
 
 def _float_comparison(cmp: str) -> Operation:
-    if cmp in _ORDERED:
-        return _ORDERED[cmp] if cmp != "ne" else _ordered_unequal
+    if cmp in ORDERED:
+        return ORDERED[cmp] if cmp != "ne" else _ordered_unequal
     if cmp == "num":
         return lambda a, b: ~(np.isnan(a) | np.isnan(b))
     if cmp == "nan":
@@ -138,13 +131,13 @@ def _setp_both(q: Qualifiers) -> Operation:
 
 @_forms("setp.cmp.boolop{.ftz}.type", "pred = type type pred")
 def _setp_combined(q: Qualifiers) -> Operation:
-    compare, combine = _compared(q), _BOOLEAN[q["boolop"]]
+    compare, combine = _compared(q), BOOLEAN[q["boolop"]]
     return lambda a, b, c: combine(compare(a, b), c)
 
 
 @_forms("setp.cmp.boolop{.ftz}.type", "pred pred = type type pred")
 def _setp_combined_both(q: Qualifiers) -> Operation:
-    compare, combine = _compared(q), _BOOLEAN[q["boolop"]]
+    compare, combine = _compared(q), BOOLEAN[q["boolop"]]
 
     def run(a: Array, b: Array, c: Array) -> tuple[Array, Array]:
         p = compare(a, b)
@@ -180,7 +173,7 @@ def _setp_pair(q: Qualifiers) -> Operation:
     type=("bf16x2",),
 )
 def _setp_pair_combined(q: Qualifiers) -> Operation:
-    compare, combine = _setp_pair(q), _BOOLEAN[q["boolop"]]
+    compare, combine = _setp_pair(q), BOOLEAN[q["boolop"]]
 
     def run(a: Array, b: Array, c: Array) -> tuple[Array, Array]:
         low, high = compare(a, b)
@@ -235,7 +228,7 @@ def _set(q: Qualifiers) -> Operation:
 
 @_set_forms(".boolop", "type type pred")
 def _set_combined(q: Qualifiers) -> Operation:
-    compare, combine, write = _compared(q), _BOOLEAN[q["boolop"]], _written(q)
+    compare, combine, write = _compared(q), BOOLEAN[q["boolop"]], _written(q)
     return lambda a, b, c: write(combine(compare(a, b), c))
 
 
@@ -275,7 +268,7 @@ def _set_pair(q: Qualifiers) -> Operation:
 )
 def _set_pair_combined(q: Qualifiers) -> Operation:
     element = q["type"].removesuffix("x2")
-    compare, write, combine = _compared(q), _written({"dtype": element}), _BOOLEAN[q["boolop"]]
+    compare, write, combine = _compared(q), _written({"dtype": element}), BOOLEAN[q["boolop"]]
     return lambda a, b, c: join(
         write(combine(compare(split(a, UNSIGNED[16]), split(b, UNSIGNED[16])), c[..., None])),
         UNSIGNED[32],

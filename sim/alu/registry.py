@@ -141,6 +141,7 @@ def _find(
 ) -> tuple[Form, Qualifiers]:
     declared = _declared(opcode)
     matches = [(f, chosen) for f in declared if (chosen := f.match(modifiers)) is not None]
+    matches.sort(key=lambda match: (_written(match[0].results), _written(match[0].operands)))
     for found, chosen in matches:
         counts = _written(found.results), _written(found.operands)
         if results in (None, counts[0]) and operands in (None, counts[1]):

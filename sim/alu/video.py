@@ -5,11 +5,11 @@ Parts are signed 64-bit numbers here, in which no sum of two of them overflows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from .bits import SIGNED, UNSIGNED, Array, split
+from .bits import ORDERED, SIGNED, UNSIGNED, Array, split
 
 Combination = Callable[[Array, Array], Array]
 """What becomes of two parts."""
@@ -61,14 +61,7 @@ COMBINATIONS: dict[str, Combination] = {
     "max": np.maximum,
     "avrg": _average,
 }
-COMPARISONS: dict[str, Combination] = {
-    "eq": np.equal,
-    "ne": np.not_equal,
-    "lt": np.less,
-    "le": np.less_equal,
-    "gt": np.greater,
-    "ge": np.greater_equal,
-}
+COMPARISONS: Mapping[str, Combination] = ORDERED
 
 
 def shift(opcode: str, mode: str) -> Combination:

@@ -19,7 +19,7 @@ class Commit:
     Attributes:
         thread: who issued them.
         operations: those issued since the commit before.
-        before: that commit; None if there is none, or nobody has to be told of it any more.
+        before: that commit; None of the first.
         phase: the phase of its mbarrier that it ends with; None until it has.
         seen: warps of each CTA that know all of them to be over, (warps,).
     """

@@ -78,7 +78,9 @@ def _alloc(binding: Binding) -> Step:
         raise binding.error(f"'tcgen05.alloc' of {columns.value} columns; legal: {_LEGAL}")
     where, slot = binding.locate(address), binding.source(columns, "u32")
     machine, memory = binding.machine, binding.machine.tensor
-    registers = machine.registers
+    registers, geometry = machine.registers, machine.geometry
+    group = 2 if "cta_group::2" in binding.modifiers else 1
+    alone = geometry.cluster_ctas % group != 0  # which ends the run when it is executed
 
     def ready(threads: Array) -> Array:
         """Whole warps that get columns, one of a CTA at a time; those that never will go on."""
@@ -90,7 +92,7 @@ def _alloc(binding: Binding) -> Step:
         waiting = np.argwhere(here.any(axis=2)).tolist()
         there = {cta for cta, _ in waiting}
         for cta, warp in waiting:
-            if not there.issuperset(_pair(binding, cta)):
+            if not alone and not there.issuperset(ctas_of(geometry, cta, group)):
                 continue  # both CTAs of a pair allocate together
             wanted = int(counts[cta, warp, np.argmax(here[cta, warp])])
             wrong = wanted not in ALLOCATIONS or (memory.used and memory.closed[cta])
@@ -107,6 +109,7 @@ def _alloc(binding: Binding) -> Step:
         given = np.zeros(machine.shape, np.uint32)
         chosen = np.zeros(machine.shape, np.bool_)
         for cta, warp in _warps(binding):
+            ctas_of(geometry, cta, group)  # there must be both
             lane = int(np.argmax(machine.active()[cta, warp]))
             count = int(counts[cta, warp, lane])
             if count not in ALLOCATIONS:
@@ -121,13 +124,6 @@ def _alloc(binding: Binding) -> Step:
         _store(binding, where(), given, chosen)
 
     return step
-
-
-def _pair(binding: Binding, cta: int) -> tuple[int, ...]:
-    """The CTAs that allocate together with one."""
-    geometry = binding.machine.geometry
-    group = 2 if "cta_group::2" in binding.modifiers and geometry.cluster_ctas % 2 == 0 else 1
-    return ctas_of(geometry, cta, group)
 
 
 def _store(

@@ -241,12 +241,12 @@ def _redux(binding: Binding) -> Step:
         if operation in _REDUCTIONS
         else machine.resolve(operation, (*(m for m in modifiers if m == "NaN"), type_))
     )
-    absolute = "abs" in modifiers
+    magnitude = machine.resolve("abs", ("f32",)) if "abs" in modifiers else None
 
     def step() -> None:
         value = machine.full(registers[source])
-        if absolute:
-            value = value & np.uint32(0x7FFFFFFF)
+        if magnitude is not None:
+            value = magnitude(value)
         wanted = machine.full(registers[who] & _active_bits(machine))
         result = np.zeros(machine.shape, np.uint32)
         # Lanes that name different members have reductions of their own.

@@ -35,7 +35,7 @@ def multiply_tensors(
         c: values of D before, (m, n), of its element type.
         scales: those of A, (m, chunks), and of B, (chunks, n), of a block-scaled product.
         arch: the target whose arithmetic is meant.
-        numerics: `exact` or `fast`, as for `product.multiply`.
+        numerics: `exact` or `fast`, as for `product.multiply`; `algebraic` of integers alone.
 
     Returns:
         D, (m, n), of its element type.

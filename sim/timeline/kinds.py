@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..ptx.module import Instruction
+from ..traits import traits
 from .record import Kind
 
 _SYNCHRONISE = frozenset(
@@ -43,9 +44,11 @@ def is_product(instruction: Instruction) -> bool:
 
 def polls(instruction: Instruction) -> bool:
     """Whether threads may issue it while they ask an mbarrier again and again."""
-    if instruction.opcode == "mbarrier":
-        return not {"try_wait", "test_wait"}.isdisjoint(instruction.modifiers)
-    return kind_of(instruction) == "other" or instruction.opcode == "nanosleep"
+    return (
+        traits(instruction).waits
+        or kind_of(instruction) == "other"
+        or instruction.opcode == "nanosleep"
+    )
 
 
 def _space(modifiers: tuple[str, ...]) -> Kind:

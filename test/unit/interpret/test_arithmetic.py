@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tilec.interpret import arithmetic_of, integers
-from tilec.interpret.arithmetic.base import ProductOf
+from tilec.interpret.arithmetic.base import Matrices, ProductOf
 from tilec.interpret.numbers import Number, unsigned, wrap
 from tilec.isa import UnknownNameError, form
 
@@ -128,12 +128,11 @@ def test_products_are_the_tensor_cores() -> None:
     for chip in ("", "sm_80", "sm_90"):
         of = ProductOf(F16, F16, F32, F32, found, chip)
         a, b, c = small
-        got = hardware.multiply(
-            a.astype(np.float16), b.astype(np.float16), c.astype(np.float32), of
-        )
+        halves = a.astype(np.float16), b.astype(np.float16)
+        got = hardware.multiply(Matrices(*halves, c.astype(np.float32)), of)
         np.testing.assert_array_equal(got, a @ b + c)
         a, b, c = real
-        given[chip] = hardware.multiply(a, b, c.astype(np.float32), of)
+        given[chip] = hardware.multiply(Matrices(a, b, c.astype(np.float32)), of)
         exact = a.astype(np.float64) @ b.astype(np.float64) + c
         np.testing.assert_allclose(given[chip], exact, rtol=1e-5, atol=1e-5)
     assert (given["sm_80"] != given["sm_90"]).any()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 from tilec import sim
@@ -97,6 +99,20 @@ def test_every_order_of_atomic_sums_agrees() -> None:
     assert int(y[0]) == int(a.astype(np.int64).sum()) & 0xFFFFFFFF
 
 
+REDUCED = {
+    "max": np.maximum,
+    "min.NaN": np.minimum,
+    "max.abs": lambda a, b: np.maximum(abs(a), abs(b)),
+}
+
+
+@pytest.mark.parametrize("operation", REDUCED)
+def test_reductions_of_a_warp(operation: str) -> None:
+    a, _, y = run(f"redux.sync.{operation}.f32 %r4, %r2, -1;\n")
+    wanted = functools.reduce(REDUCED[operation], a.view(np.int32).astype(np.int64))
+    np.testing.assert_array_equal(y, np.full(32, wanted & 0xFFFFFFFF, np.uint32))
+
+
 def test_quotients_are_products_with_a_reciprocal() -> None:
     """So that a division by a power of two may be a multiplication, and sums be divided at last."""
     a, _, y = run("div.rn.f32 %r4, %r2, 0f41000000;\n")
@@ -117,3 +133,17 @@ def test_what_has_no_meaning_is_refused() -> None:
 def test_numerics_have_names() -> None:
     with pytest.raises(sim.LaunchError, match="legal: exact, fast, algebraic"):
         sim.launch(HEAD + TAIL, "k", 1, 32, [], numerics="modular")
+
+
+def test_products_with_scale_factors_are_refused_where_they_stand() -> None:
+    product = "mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale.scale_vec::1X"
+    words = "{%r2, %r2, %r2, %r2}"
+    scale = "%r2, {0, 0}"
+    text = HEAD.replace("sm_90", "sm_120a").replace(".version 8.0", ".version 8.8") + (
+        f"{product}.f32.e4m3.e4m3.f32.ue8m0 {{%r4, %r5, %r6, %r7}}, {words}, {{%r2, %r2}}, "
+        f"{words}, {scale}, {scale};\n"
+    )
+    at = text.count("\n")
+    arrays = [np.zeros(64, np.uint32), np.zeros(32, np.uint32)]
+    with pytest.raises(sim.SimulationError, match=rf":{at}: mma.*scale factors, which algebraic"):
+        sim.launch(text + TAIL, "k", 1, 32, arrays, numerics="algebraic")

@@ -233,6 +233,14 @@ def test_a_warp_waits_for_the_columns_of_another():
     launch(TWO_WARPS, "take", (3,), (64,), [], arch="sm_100a").require_ok()
 
 
+def test_columns_of_a_pair_take_a_pair():
+    """Both CTAs of one allocate together; a CTA that has no other cannot (PTX ISA 9.7.16.3)."""
+    text = TWO_WARPS.replace("cta_group::1", "cta_group::2")
+    launch(text, "take", (4,), (64,), [], arch="sm_100a", cluster=2).require_ok()
+    with pytest.raises(TilecError, match=r":11: its CTA has no other of a pair: clusters are of 1"):
+        launch(text, "take", (4,), (64,), [], arch="sm_100a")
+
+
 SECOND = """\
     {between}
     setp.eq.u32 %one, %t, 32;

@@ -17,7 +17,7 @@ from tilec.isa.instructions import instructions, named
 from tilec.isa.tensor_product_kernel import is_tried, tensor_product_kernel
 from tilec.isa.tensor_products import TensorProduct
 from tilec.isa.tensor_shapes import KINDS, columns, rows
-from tilec.sim import launch
+from tilec.sim import PtxError, launch
 
 SM_100A = TARGETS["sm_100a"]
 NUMPY = {
@@ -124,6 +124,22 @@ BASIC = [
     and is_tried(one)
     and not re.search("collector|ashift", one.ptx)
 ]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_algebraic_numerics_are_of_integers_alone(kind):
+    """The others are refused where they stand, and not computed as floats."""
+    one = next(found for found in BASIC if found.kind == kind)
+    descriptor = one.describe(KINDS[kind].types[0], n=64)
+    if kind == "i8":
+        check(one, descriptor, "algebraic")
+        return
+    made = tensor_product_kernel(one, SM_100A, descriptor)
+    shown = [np.zeros(buffer.shape, np.uint32) for buffer in made.buffers]
+    with pytest.raises(
+        PtxError, match=rf":\d+: '{re.escape(one.mnemonic)}' has no meaning in algebraic numerics"
+    ):
+        launch(made.ptx, "try_instruction", (1,), (128,), shown, numerics="algebraic")
 
 
 @pytest.mark.parametrize("ptx", [one.ptx for one in BASIC if not one.scaled])

@@ -39,9 +39,10 @@ def retargeted(path: Path, chip: str) -> ir.Module:
 
 def validated(name: str, chip: str) -> Validator | None:
     """What the validator says of a program; None if the target has no such instructions."""
-    found, module = Validator(shrinks=False), retargeted(EXAMPLES / name, chip)
+    found = Validator(shrinks=False)
     watched = Instrumentation(watchers=(found.around,))
     try:
+        module = retargeted(EXAMPLES / name, chip)
         for one in pipeline(target(chip)).tile:
             with module.context:
                 for kernels in gpu_modules(module):
