@@ -13,7 +13,7 @@ from tilec.isa import TilecError
 from .array import AnyArray, Array, Facts
 from .dtypes import dtype_of, float32, per_byte, stored
 from .emit import operation
-from .tile import NO_KERNEL, Tile
+from .tile import NO_KERNEL, Tile, reading
 
 
 class _Kernel(NamedTuple):
@@ -75,6 +75,12 @@ def shared_array(shape: int | Sequence[int], dtype: Any = float32) -> AnyArray:
     kernel = _kernel.get()
     if kernel is None:
         raise TilecError(NO_KERNEL)
+    if reading.get() is not None:
+        from .stepping import stepper  # noqa: PLC0415 (of use in stepped kernels only)
+
+        steps = stepper()
+        assert steps is not None
+        steps.check_first("tl.shared_array")
     space = mlir.ir.Attribute.parse("#gpu.address_space<workgroup>")
     held = mlir.ir.Type.parse(stored(element))
     with mlir.ir.InsertionPoint.at_block_begin(kernel.entry):

@@ -16,7 +16,8 @@ from tilec.interpret.numbers import Array as Values
 from tilec.interpret.numbers import Number, number, unsigned, wrap
 from tilec.ir import mlir
 from tilec.ir.state import holding
-from tilec.isa import LaunchError, TilecError
+from tilec.isa import DEFAULT_TARGET, LaunchError, TilecError
+from tilec.isa import target as target_of
 from tilec.isa.host_memory import HostBlock, host_blocks
 from tilec.isa.launch import extents
 
@@ -26,13 +27,12 @@ from .build import arguments_of, empty_kernel
 from .errors import KernelError, user_places
 from .launching import passed_values
 from .settings import Settings
+from .shared_arrays import noted
 from .source import FunctionSource
 from .specialization import Specialization
 from .stepping import Stepper, stepped, stepping
 from .structures import assembled
 
-_SHARED = 1 << 10
-"""Bytes of shared memory, which tiles without layouts have no use for."""
 _STEPS = 10_000_000
 """Ops that a CTA executes at most: a lock that nobody opens is waited for no longer."""
 
@@ -63,6 +63,7 @@ def launch_stepped(
 
     arithmetic = arithmetic_of(settings.numerics)
     ctas = extents(grid, "grid")
+    shared = target_of(settings.target or DEFAULT_TARGET).shared_per_cta
     passed = list(passed_values(specialization, values))
     memory = _Memory(passed, arithmetic)
     context = new_context()
@@ -77,7 +78,7 @@ def launch_stepped(
             findings: list[Finding] = []
             block = (32 * settings.warps, 1, 1)
             target = settings.target or ""
-            alone = Cluster((1, 1, 1), None, _SHARED)
+            alone = Cluster((1, 1, 1), None, shared)
             at = (x, y, z)
             cta = Cta(arithmetic, block, ctas, at, target, [], findings, alone, 0, limit=_STEPS)
             alone.ctas.append(cta)
@@ -91,7 +92,7 @@ def _run(
     cta: Cta, entry: Any, given: list[Any], source: FunctionSource, specialization: Specialization
 ) -> None:
     """Run a CTA."""
-    with stepping(cta, entry) as steps:
+    with stepping(cta, entry) as steps, noted(entry):
         for value, known in zip(list(entry.arguments), given, strict=True):
             steps.give(value, known)
         arguments = arguments_of(specialization, list(entry.arguments))

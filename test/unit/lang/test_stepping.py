@@ -174,10 +174,88 @@ def test_errors_name_the_line(monkeypatch: pytest.MonkeyPatch) -> None:
 
     with pytest.raises(TilecError, match=PLACE + ".*outside of the memref"):
         outside.interpret[1](np.zeros(4, np.float32))
-    with pytest.raises(TilecError, match=PLACE + "executed 50 times"):
+    with pytest.raises(TilecError, match=PLACE + "finds the same 50 times"):
         waits.interpret[1](np.zeros(1, np.int32))
     with pytest.raises(TilecError, match=PLACE):
         wrong.interpret[1](np.zeros(8, np.float32))
+
+
+def test_many_updates_at_one_line_do_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stepping, "_POLLS", 50)
+
+    @tilec.kernel
+    def counted(x: tl.Array[tl.int32, int], n: int) -> None:
+        for at in range(n):
+            tl.atomic_add(x, at % 8, 1)
+
+    x = np.zeros(8, np.int32)
+    counted.interpret[2](x, 96)
+    np.testing.assert_array_equal(x, np.full(8, 24))
+
+
+def test_values_are_given_up_and_nothing_is_done_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where tiles take more room than they are given, which is none here."""
+    monkeypatch.setattr(stepping, "_HELD", 0)
+
+    @tilec.kernel
+    def updated(x: tl.Array[tl.int32, int], y: tl.Array[tl.int32, int]) -> None:
+        own, first = tl.shared_array(8, tl.int32), tl.load(x, 0, 8)
+        tl.store(own, 0, first)
+        old = tl.atomic_add(x, 0, tl.full(8, 5, tl.int32)) * 100
+        for at in range(3):
+            old += tl.atomic_add(own, 0, first * tl.int32(at))
+        tl.store(y, 0, old + tl.cumsum(first))
+
+    before = np.arange(8, dtype=np.int32)
+    x, y = before.copy(), np.zeros(8, np.int32)
+    updated.interpret[1](x, y)
+    np.testing.assert_array_equal(x, before + 5)
+    np.testing.assert_array_equal(y, before * (100 + 1 + 1 + 2) + np.cumsum(before))
+
+
+@tl.function
+def set_aside(extent: int) -> tl.AnyArray:
+    return tl.shared_array(extent, tl.int32)
+
+
+def test_shared_arrays() -> None:
+    """Each CTA has its own, as often as the function is called."""
+
+    @tilec.kernel
+    def reversed_twice(x: tl.Array[tl.int32, int, int]) -> None:
+        one, two = set_aside(8), set_aside(8)
+        tl.store(one, 7 - tl.arange(8), tl.load(x, (tl.program_id(0), 0), 8))
+        tl.store(two, 0, tl.load(one, 0, 8) * 10)
+        tl.store(x, (tl.program_id(0), 0), tl.load(one, 0, 8) + tl.load(two, 0, 8))
+
+    x = np.arange(16, dtype=np.int32).reshape(2, 8)
+    wanted = x[:, ::-1] * 11
+    reversed_twice.interpret[2](x)
+    np.testing.assert_array_equal(x, wanted)
+
+
+def test_shared_arrays_that_are_refused() -> None:
+    @tilec.kernel
+    def unset(x: tl.Array[tl.int32, int]) -> None:
+        tl.store(x, 0, tl.load(set_aside(8), 0, 8))
+
+    @tilec.kernel
+    def large(x: tl.Array[tl.int32, int]) -> None:
+        set_aside(1 << 17)
+
+    @tilec.kernel
+    def again(x: tl.Array[tl.int32, int]) -> None:
+        for _ in range(2):
+            set_aside(8)
+
+    x = np.zeros(8, np.int32)
+    for kernel, message in (
+        (unset, "reads shared memory that nothing was written to"),
+        (large, "needs 524288 bytes of shared memory; a CTA has 166912"),
+        (again, r"tl\.shared_array in a loop cannot be stepped through"),
+    ):
+        with pytest.raises(TilecError, match=PLACE + ".*" + message):
+            kernel.interpret[1](x)
 
 
 def test_memory_of_two_types() -> None:
