@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import gc
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import CodeType, FunctionType
 from typing import Any, NamedTuple
 
 import numpy as np
-from tilec.dialects.semantics import Resource, writes
+from tilec.dialects.semantics import Resource, root_memory, writes
 from tilec.interpret.cta import Cta
 from tilec.interpret.execution import execute
 from tilec.interpret.findings import NoMeaning, Undefined
@@ -36,7 +36,6 @@ from .tile import Tile, reading
 
 _FATAL = frozenset({"bounds", "divergent", "uninitialised"})
 """Findings of the interpreter that end a kernel."""
-_MEMORIES = (Resource.GLOBAL, Resource.SHARED)
 _POLLS = 5_000
 _HELD = 1 << 29
 """Bytes of tiles beyond which those that nobody refers to are given up."""
@@ -59,11 +58,16 @@ class Stepper:
         self._held, self._most = 0, _HELD
         self._old: set[int] = set()
         self._polls: dict[Place, _Poll] = {}
+        self._protected: dict[Any, str] = {}
         self._calls: set[tuple[tuple[CodeType, int], ...]] = set()
 
     def give(self, value: Any, known: Any) -> None:
         """Say what a value is."""
         self._put(self._reader.number(value), known)
+
+    def protect(self, value: Any, name: str) -> None:
+        """Say that an argument is an array that must not be changed, and its name."""
+        self._protected[value] = name
 
     def check_first(self, what: str) -> None:
         """See that what makes something of the CTA's is called once, as a compilation calls it.
@@ -125,6 +129,8 @@ class Stepper:
     def _execute(self, op: Any) -> None:
         for operand in op.operands:
             self._known(operand)
+        changed = list(writes(op, Resource.GLOBAL))
+        self._check_protected(changed)
         node = self._reader.node(op.opview)
         values = self.cta.values
         values.extend([None] * (self._reader.size - len(values)))
@@ -142,11 +148,18 @@ class Stepper:
         self._held += sum(getattr(values[at], "nbytes", 0) for at in node.outputs)
         if not node.outputs:
             return
-        changed = [one for one in _MEMORIES if any(True for _ in writes(op, one))]
         if changed:
-            self._old.update(node.outputs)
-        if Resource.GLOBAL in changed:
             self._poll(node)
+        if changed or any(True for _ in writes(op, Resource.SHARED)):
+            self._old.update(node.outputs)
+
+    def _check_protected(self, changed: Sequence[Any]) -> None:
+        for memref in changed:
+            name = self._protected.get(root_memory(memref)) if memref is not None else None
+            if name is not None:
+                raise KernelError(
+                    place(), f"argument '{name}' is read-only, and the kernel changes it"
+                )
 
     def _poll(self, node: Node) -> None:
         """Note an atomic operation, by which a CTA may wait for another: it finds the same again.

@@ -258,6 +258,32 @@ def test_shared_arrays_that_are_refused() -> None:
             kernel.interpret[1](x)
 
 
+@tilec.kernel
+def cleared(x: Vector, y: Vector) -> None:
+    tl.store(y, 0, tl.load(x, 0, 4) * 0)
+
+
+def test_arrays_that_are_read_only() -> None:
+    x, y = np.ones((2, 4), np.float32)
+    x.flags.writeable = False
+    cleared.interpret[1](x, y)
+    assert not y.any()
+    with pytest.raises(TilecError, match=PLACE + "argument 'y' is read-only, and the kernel ch"):
+        cleared.interpret[1](y, x)
+    assert x.all()
+
+
+def test_a_grid_without_ctas() -> None:
+    x, y = np.ones((2, 4), np.float32)
+    cleared.interpret[0, 3](x, y)
+    assert y.all()
+
+
+def test_an_arithmetic_that_there_is_not() -> None:
+    with pytest.raises(TilecError, match="unknown arithmetic 'f46'; legal: hardware, f64, algebraic"):
+        cleared.using(numerics="f46")
+
+
 def test_memory_of_two_types() -> None:
     @tilec.kernel
     def two(x: Vector, y: tl.Array[tl.int32, int]) -> None:
