@@ -53,9 +53,9 @@ def shared_array(shape: int | Sequence[int], dtype: Any = float32) -> AnyArray:
         dtype: element type, of 8 bits or more.
 
     Raises:
-        TilecError: for extents that are not known, less than 1 or 2^31 and more, elements that have no address,
-            or outside of a kernel. More shared memory than the target has is an error of the
-            passes, at this place.
+        TilecError: for extents that are not known, less than 1 or beyond 2^31, elements that have
+            no address, or outside of a kernel. More shared memory than the target has is an error
+            of the passes, at this place.
     """
     found: tuple[Any, ...] = tuple(shape) if isinstance(shape, Sequence) else (shape,)
     for extent in found:
