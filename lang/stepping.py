@@ -216,7 +216,9 @@ def _as_numpy(held: Array, tile: Tile) -> Array:
         return unsigned(held, dtype.bits).astype(f"u{max(dtype.bits, 8) // 8}")
     if dtype.kind == "int":
         return held.astype(f"i{max(dtype.bits, 8) // 8}")
-    return held
+    found = held.view()
+    found.flags.writeable = False  # the tile does not change
+    return found
 
 
 _stepper: ContextVar[Stepper | None] = ContextVar("stepper", default=None)

@@ -143,6 +143,24 @@ def test_arithmetics() -> None:
     assert (y == 1.25).all()
 
 
+def spoil(tile: tl.Tile) -> None:
+    np.array(tile)[...] = 9
+    with pytest.raises(ValueError, match="read-only"):
+        np.asarray(tile)[...] = 9
+
+
+def test_a_tile_is_not_changed_by_its_array() -> None:
+    @tilec.kernel
+    def looked_at(x: Vector, y: Vector) -> None:
+        held = tl.load(x, 0, 4)
+        spoil(held)
+        tl.store(y, 0, held)
+
+    x, y = np.ones(4, np.float32), np.zeros(4, np.float32)
+    looked_at.interpret[1](x, y)
+    np.testing.assert_array_equal((x, y), 1)
+
+
 def test_prints_and_asserts(capsys: pytest.CaptureFixture[str]) -> None:
     @tilec.kernel
     def said(x: Vector) -> None:
@@ -174,6 +192,13 @@ def test_errors_name_the_line(monkeypatch: pytest.MonkeyPatch) -> None:
     def wrong(x: Vector) -> None:
         tl.load(x, 0, 4) + tl.load(x, 0, 8)
 
+    @tilec.kernel
+    def down(x: Vector, step: int) -> None:
+        for at in range(4, 0, step):
+            tl.store(x, at, 1.0)
+
+    with pytest.raises(TilecError, match=PLACE + "a loop of the kernel counts up: .* not -1"):
+        down.interpret[1](np.zeros(4, np.float32), -1)
     with pytest.raises(TilecError, match=PLACE + ".*outside of the memref"):
         outside.interpret[1](np.zeros(4, np.float32))
     with pytest.raises(TilecError, match=PLACE + "finds the same 50 times"):
