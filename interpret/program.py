@@ -51,6 +51,60 @@ class Body:
     results: tuple[int, ...]
 
 
+class Reader:
+    """What reads ops, one or a body at a time, and numbers their values.
+
+    Attributes:
+        meets: whether some warps of a CTA meet by one of them without the others.
+        buffers: the `tile.alloc_shared`s among them.
+    """
+
+    def __init__(self) -> None:
+        self._numbers: dict[Value, int] = {}
+        self.meets = False
+        self.buffers: list[Op] = []
+
+    @property
+    def size(self) -> int:
+        """How many values have numbers."""
+        return len(self._numbers)
+
+    def number(self, value: Value) -> int:
+        """The number of a value."""
+        return self._numbers.setdefault(value, len(self._numbers))
+
+    def _all(self, values: Sequence[Value]) -> tuple[int, ...]:
+        return tuple(self.number(value) for value in values)
+
+    def body(self, block: ir.Block) -> Body:
+        """A block that is alone in its region."""
+        parameters = self._all(list(block.arguments))
+        *ops, last = list(block.operations)
+        nodes = [self.node(op) for op in ops]
+        if last.operation.name in _ENDS:
+            return Body(parameters, tuple(nodes), self._all(list(last.operands)))
+        return Body(parameters, (*nodes, self.node(last)), ())
+
+    def node(self, op: ir.OpView) -> Node:
+        """An op, with those in its regions."""
+        name = op.operation.name
+        known = meanings().get(name)
+        self.meets = self.meets or (known is not None and known.meets)
+        if name == "tile.alloc_shared":
+            self.buffers.append(op)
+        bodies = tuple(
+            self.body(region.blocks[0]) for region in op.regions if len(list(region.blocks)) == 1
+        )
+        return Node(
+            op,
+            name,
+            known,
+            self._all(list(op.operands)),
+            self._all(list(op.results)),
+            bodies,
+        )
+
+
 class Program:
     """A function, which may be run again and again with one arithmetic, for one target.
 
@@ -63,41 +117,7 @@ class Program:
     """
 
     def __init__(self, function: Op) -> None:
+        reader = Reader()
         self.function = function
-        self._numbers: dict[Value, int] = {}
-        self.meets = False
-        self.buffers: list[Op] = []
-        self.body = self._body(function.regions[0].blocks[0])
-        self.size = len(self._numbers)
-
-    def _number(self, value: Value) -> int:
-        return self._numbers.setdefault(value, len(self._numbers))
-
-    def _all(self, values: Sequence[Value]) -> tuple[int, ...]:
-        return tuple(self._number(value) for value in values)
-
-    def _body(self, block: ir.Block) -> Body:
-        parameters = self._all(list(block.arguments))
-        *ops, last = list(block.operations)
-        nodes = [self._node(op) for op in ops]
-        if last.operation.name in _ENDS:
-            return Body(parameters, tuple(nodes), self._all(list(last.operands)))
-        return Body(parameters, (*nodes, self._node(last)), ())
-
-    def _node(self, op: ir.OpView) -> Node:
-        name = op.operation.name
-        known = meanings().get(name)
-        self.meets = self.meets or (known is not None and known.meets)
-        if name == "tile.alloc_shared":
-            self.buffers.append(op)
-        bodies = tuple(
-            self._body(region.blocks[0]) for region in op.regions if len(list(region.blocks)) == 1
-        )
-        return Node(
-            op,
-            name,
-            known,
-            self._all(list(op.operands)),
-            self._all(list(op.results)),
-            bodies,
-        )
+        self.body = reader.body(function.regions[0].blocks[0])
+        self.size, self.meets, self.buffers = reader.size, reader.meets, reader.buffers

@@ -16,6 +16,7 @@ from tilec.dialects.tile.shared import allocated_bytes, is_barriers, shared_buff
 from tilec.ir.aliases import Op
 from tilec.ir.attributes import attribute
 from tilec.ir.mlir import ir
+from tilec.isa import TilecError
 
 from .arithmetic.base import Arithmetic
 from .groups import PendingCopy, PendingRead
@@ -70,11 +71,19 @@ class SharedMemory:
         self._proxies = Proxies(size, warps)
 
     def allocate(self, type_: ir.MemRefType, offset: int | None, arithmetic: Arithmetic) -> View:
-        """A buffer of a type, at an offset or after all others."""
+        """A buffer of a type, at an offset or after all others.
+
+        Raises:
+            TilecError: if the CTA has no room for it.
+        """
         size = allocated_bytes(type_)
         at = self._next if offset is None else offset
         self._next = max(self._next, _rounded(at + size))
         self._top = max(self._top, at + size)
+        if self._top > len(self._owner):
+            raise TilecError(
+                f"needs {self._top} bytes of shared memory; a CTA has {len(self._owner)}"
+            )
         element = number(type_.element_type)
         key = len(self._buffers)
         sizes = tuple(type_.shape)

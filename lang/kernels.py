@@ -250,7 +250,7 @@ class Launcher:
     def _key(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> LaunchKey | None:
         """What tells the launch from others; None for one that is made anew each time."""
         grid, settings = self._grid, self._kernel.settings
-        if settings.device in ("sim", "interpret") or _interprets(settings):
+        if settings.device in ("sim", "interpret"):
             return None
         values = (*args, *kwargs.values()) if kwargs else args
         found = key_of(values)
@@ -277,12 +277,13 @@ class Launcher:
             from .stepped_launch import launch_stepped  # noqa: PLC0415 (imports MLIR)
 
             grid = self._grid_of(values)
-            launch_stepped(kernel.source, specialization, flat.values, grid, kernel.settings)
+            if not _is_empty(grid):
+                launch_stepped(kernel.source, specialization, flat.values, grid, kernel.settings)
             return None
         compiled = kernel.compiled(specialization)
         grid = self._grid_of(values)
-        if 0 in (tuple(grid) if isinstance(grid, Sequence) else (grid,)):
-            return None  # nothing to do, as for arrays without elements
+        if _is_empty(grid):
+            return None
         made = launch(
             compiled.compiled,
             compiled.specialization,
@@ -308,6 +309,11 @@ class Launcher:
         except Exception as error:
             what = f"{type(error).__name__}: {error}"
             raise LaunchError(f"the function that gives the grid fails: {what}") from error
+
+
+def _is_empty(grid: Any) -> bool:
+    """Whether there is nothing to do, as for arrays without elements."""
+    return 0 in (tuple(grid) if isinstance(grid, Sequence) else (grid,))
 
 
 def _interprets(settings: Settings) -> bool:

@@ -66,19 +66,22 @@ class Range:
     def __iter__(self) -> Iterator[int]:
         """Count at compile time, as comprehensions do."""
         bounds = (self.start, self.stop, self.step)
-        if reading.get() is not None:
-            return self._scalars(builtins.range(*map(operator.index, bounds)))
-        if all(isinstance(bound, int) for bound in bounds):
+        known = all(isinstance(bound, int) for bound in bounds)
+        if reading.get() is not None and not (known and self.step <= 0):
+            return self._scalars(*map(operator.index, bounds))
+        if known:
             return iter(builtins.range(*bounds))
         raise TilecError(
             "a loop of the kernel is written as a statement, 'for i in range(…):', in a function "
             "marked @tilec.kernel or @tilec.function"
         )
 
-    def _scalars(self, counted: builtins.range) -> Iterator[Any]:
-        """Scalars of the kernel, as its loops have them."""
-        for number in counted:
-            yield Tile(constant(number, intp), intp, natural=counted.start >= 0)
+    def _scalars(self, start: int, stop: int, step: int) -> Iterator[Any]:
+        """Scalars of the kernel, as its loops have them, which count up."""
+        if step <= 0:
+            raise TilecError(f"a loop of the kernel counts up: its step is positive, not {step}")
+        for number in builtins.range(start, stop, step):
+            yield Tile(constant(number, intp), intp, natural=start >= 0)
 
 
 def range(  # noqa: A001 (Python's name)

@@ -6,8 +6,6 @@ from typing import Any, NamedTuple
 
 from tilec.isa import TilecError, UnknownNameError
 
-_NUMERICS = ("hardware", "f64", "algebraic")
-
 
 class Settings(NamedTuple):
     """How a kernel is compiled and where it runs.
@@ -60,8 +58,10 @@ class Settings(NamedTuple):
                 f"unknown device {found.device!r}; legal: 'cuda', 'sim', 'interpret', None for one "
                 "of the first two"
             )
-        if found.numerics not in _NUMERICS:
-            raise UnknownNameError("arithmetic", str(found.numerics), _NUMERICS)
+        if found.numerics != self.numerics:
+            from tilec.interpret import arithmetic_of  # noqa: PLC0415 (imports MLIR)
+
+            arithmetic_of(str(found.numerics))
         if found.wait not in (None, True, False):
             raise TilecError(
                 f"wait is True, False, or None where a launch must, not {found.wait!r}"

@@ -13,7 +13,7 @@ from tilec.isa import TilecError
 from .array import AnyArray, Array, Facts
 from .dtypes import dtype_of, float32, per_byte, stored
 from .emit import operation
-from .tile import NO_KERNEL, Tile
+from .tile import NO_KERNEL, reading
 
 
 class _Kernel(NamedTuple):
@@ -53,16 +53,17 @@ def shared_array(shape: int | Sequence[int], dtype: Any = float32) -> AnyArray:
         dtype: element type, of 8 bits or more.
 
     Raises:
-        TilecError: for extents that are not known or less than 1, elements that have no address,
-            or outside of a kernel. More shared memory than the target has is an error of the
-            passes, at this place.
+        TilecError: for extents that are not known, less than 1 or beyond 2^31, elements that have
+            no address, or outside of a kernel. More shared memory than the target has is an error
+            of the passes, at this place.
     """
-    found: tuple[Any, ...] = (shape,) if isinstance(shape, int | Tile) else tuple(shape)
+    found: tuple[Any, ...] = tuple(shape) if isinstance(shape, Sequence) else (shape,)
     for extent in found:
-        if isinstance(extent, bool) or not isinstance(extent, int) or extent < 1:
+        is_number = isinstance(extent, int) and not isinstance(extent, bool)
+        if not is_number or not 1 <= extent < 1 << 31:
             raise TilecError(
-                f"extents of a shared array are numbers of 1 or more, known when the kernel is "
-                f"compiled; {extent!r} in {found} is not"
+                f"extents of a shared array are numbers of 1 or more, below 2^31, known when the "
+                f"kernel is compiled; {extent!r} in {found} is not"
             )
     if not found:
         raise TilecError("a shared array has one dimension or more; () gives none: take 1")
@@ -75,6 +76,12 @@ def shared_array(shape: int | Sequence[int], dtype: Any = float32) -> AnyArray:
     kernel = _kernel.get()
     if kernel is None:
         raise TilecError(NO_KERNEL)
+    if reading.get() is not None:
+        from .stepping import stepper  # noqa: PLC0415 (of use in stepped kernels only)
+
+        steps = stepper()
+        assert steps is not None
+        steps.check_first("tl.shared_array")
     space = mlir.ir.Attribute.parse("#gpu.address_space<workgroup>")
     held = mlir.ir.Type.parse(stored(element))
     with mlir.ir.InsertionPoint.at_block_begin(kernel.entry):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from tilec.interpret import Buffer, View, arithmetic_of
@@ -16,7 +16,8 @@ from tilec.interpret.numbers import Array as Values
 from tilec.interpret.numbers import Number, number, unsigned, wrap
 from tilec.ir import mlir
 from tilec.ir.state import holding
-from tilec.isa import LaunchError, TilecError
+from tilec.isa import DEFAULT_TARGET, LaunchError, TilecError
+from tilec.isa import target as target_of
 from tilec.isa.host_memory import HostBlock, host_blocks
 from tilec.isa.launch import extents
 
@@ -26,13 +27,12 @@ from .build import arguments_of, empty_kernel
 from .errors import KernelError, user_places
 from .launching import passed_values
 from .settings import Settings
+from .shared_arrays import noted
 from .source import FunctionSource
-from .specialization import Specialization
+from .specialization import ConstantValue, Specialization
 from .stepping import Stepper, stepped, stepping
 from .structures import assembled
 
-_SHARED = 1 << 10
-"""Bytes of shared memory, which tiles without layouts have no use for."""
 _STEPS = 10_000_000
 """Ops that a CTA executes at most: a lock that nobody opens is waited for no longer."""
 
@@ -63,21 +63,22 @@ def launch_stepped(
 
     arithmetic = arithmetic_of(settings.numerics)
     ctas = extents(grid, "grid")
-    passed = list(passed_values(specialization, values))
-    memory = _Memory(passed, arithmetic)
+    shared = target_of(settings.target or DEFAULT_TARGET).shared_per_cta
+    known = (name for name, one in specialization.arguments if not isinstance(one, ConstantValue))
+    passed = dict(zip(known, passed_values(specialization, values), strict=True))
+    memory = _Memory(list(passed.values()), arithmetic)
     context = new_context()
     with context, holding(context), mlir.ir.Location.unknown():
         for z, y, x in product(*(range(n) for n in reversed(ctas))):
             entry, _module = empty_kernel(source, specialization, settings.warps)
             given = [
-                memory.view(one, value.type) if isinstance(one, np.ndarray) and one.ndim
-                else _scalar(one, number(value.type), arithmetic)
-                for one, value in zip(passed, entry.arguments, strict=True)
-            ]  # fmt: skip
+                _given(name, one, value.type, memory)
+                for (name, one), value in zip(passed.items(), entry.arguments, strict=True)
+            ]
             findings: list[Finding] = []
             block = (32 * settings.warps, 1, 1)
             target = settings.target or ""
-            alone = Cluster((1, 1, 1), None, _SHARED)
+            alone = Cluster((1, 1, 1), None, shared)
             at = (x, y, z)
             cta = Cta(arithmetic, block, ctas, at, target, [], findings, alone, 0, limit=_STEPS)
             alone.ctas.append(cta)
@@ -87,13 +88,40 @@ def launch_stepped(
                 memory.copy_back()
 
 
+class _Given(NamedTuple):
+    """What an argument is to the interpreter.
+
+    Attributes:
+        name: the argument's.
+        value: a view of memory, or a number.
+        is_read_only: whether the kernel must not change it.
+    """
+
+    name: str
+    value: View | Values
+    is_read_only: bool = False
+
+
+def _given(name: str, passed: Any, type_: Any, memory: _Memory) -> _Given:
+    """An argument as the interpreter has it, of the type of the kernel's."""
+    if isinstance(passed, np.ndarray) and passed.ndim:
+        return _Given(name, memory.view(passed, type_), not passed.flags.writeable)
+    return _Given(name, _scalar(passed, number(type_), memory.arithmetic))
+
+
 def _run(
-    cta: Cta, entry: Any, given: list[Any], source: FunctionSource, specialization: Specialization
+    cta: Cta,
+    entry: Any,
+    given: list[_Given],
+    source: FunctionSource,
+    specialization: Specialization,
 ) -> None:
     """Run a CTA."""
-    with stepping(cta, entry) as steps:
+    with stepping(cta, entry) as steps, noted(entry):
         for value, known in zip(list(entry.arguments), given, strict=True):
-            steps.give(value, known)
+            steps.give(value, known.value)
+            if known.is_read_only:
+                steps.protect(value, known.name)
         arguments = arguments_of(specialization, list(entry.arguments))
         for one in arguments.values():
             if isinstance(one, Array):
@@ -122,7 +150,7 @@ class _Memory:
     """The arrays' memory as the interpreter has it: what overlaps is one buffer."""
 
     def __init__(self, passed: Sequence[Any], arithmetic: Arithmetic) -> None:
-        self._arithmetic = arithmetic
+        self.arithmetic = arithmetic
         self._blocks = host_blocks(passed)
         self._buffers: dict[HostBlock, Buffer] = {}
 
@@ -147,7 +175,7 @@ class _Memory:
                     "stepped through"
                 )
             return View(buffer, at // size, array.shape, strides)
-        return View(Buffer.zeros(1, found, self._arithmetic), 0, array.shape, strides)
+        return View(Buffer.zeros(1, found, self.arithmetic), 0, array.shape, strides)
 
     def _read(self, block: HostBlock, found: Number, size: int) -> Values:
         raw = block.read()
@@ -155,15 +183,15 @@ class _Memory:
         padded[: len(raw)] = raw
         codes = padded.view(f"u{size}").astype(np.uint64).view(np.int64)
         if found.is_float:
-            return self._arithmetic.decode(codes, found)
-        return wrap(codes, found.bits).astype(dtype_of(found, self._arithmetic))
+            return self.arithmetic.decode(codes, found)
+        return wrap(codes, found.bits).astype(dtype_of(found, self.arithmetic))
 
     def copy_back(self) -> None:
         """Change the arrays to what the buffers hold."""
         for block, buffer in self._buffers.items():
             found = buffer.number
             held = buffer.data
-            codes = self._arithmetic.encode(held, found) if found.is_float else held
+            codes = self.arithmetic.encode(held, found) if found.is_float else held
             size = max(found.bits, 8) // 8
             block.write(unsigned(np.asarray(codes), found.bits).astype(f"u{size}").view(np.uint8))
 

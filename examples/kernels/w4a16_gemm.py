@@ -7,14 +7,29 @@ import tilec
 import tilec.lang as tl
 from tilec.runtime import pack
 
+Halves = tl.Array[tl.float16, int, int]
+Codes = tl.Array[tl.uint4, int, int]
+Bytes = tl.Array[tl.uint8, int, int]
+
+
+@tilec.function
+def load_weights(
+    w: Codes, scales: Halves, zeros: Bytes, col: int, k: int, shape: tuple[int, int]
+) -> tl.Tile:
+    """Weights of a group along K, as float16."""
+    group = k // shape[1]
+    scale = tl.load(scales, (col, group), (shape[0], 1))
+    zero = tl.load(zeros, (col, group), (shape[0], 1)).astype(tl.float16)
+    return (tl.load(w, (col, k), shape).astype(tl.float16) - zero) * scale
+
 
 @tilec.kernel
 def w4a16_gemm(
-    a: tl.Array[tl.float16, int, int],
-    w: tl.Array[tl.uint4, int, int],  # NxK
-    scales: tl.Array[tl.float16, int, int],  # NxK/GROUP
-    zeros: tl.Array[tl.uint8, int, int],
-    c: tl.Array[tl.float16, int, int],
+    a: Halves,
+    w: Codes,  # NxK
+    scales: Halves,  # NxK/GROUP
+    zeros: Bytes,
+    c: Halves,
     GROUP: tl.Constant[int] = 64,
     BM: tl.Constant[int] = 16,
     BN: tl.Constant[int] = 64,
@@ -22,21 +37,18 @@ def w4a16_gemm(
     row, col = tl.program_id(1) * BM, tl.program_id(0) * BN
     acc = tl.zeros((BM, BN))
     for k in range(0, a.shape[1], GROUP):
-        group = k // GROUP
-        scale = tl.load(scales, (col, group), (BN, 1))
-        zero = tl.load(zeros, (col, group), (BN, 1)).astype(tl.float16)
-        weights = tl.load(w, (col, k), (BN, GROUP)).astype(tl.float16)
-        acc = tl.dot(tl.load(a, (row, k), (BM, GROUP)), ((weights - zero) * scale).T, acc)
+        weights = load_weights(w, scales, zeros, col, k, (BN, GROUP))
+        acc = tl.dot(tl.load(a, (row, k), (BM, GROUP)), weights.T, acc)
     tl.store(c, (row, col), acc.astype(tl.float16))
 
 
 @tilec.kernel
 def w4a16_gemm_by_weights(
-    a: tl.Array[tl.float16, int, int],
-    w: tl.Array[tl.uint4, int, int],  # NxK
-    scales: tl.Array[tl.float16, int, int],  # NxK/GROUP
-    zeros: tl.Array[tl.uint8, int, int],
-    c: tl.Array[tl.float16, int, int],
+    a: Halves,
+    w: Codes,
+    scales: Halves,
+    zeros: Bytes,
+    c: Halves,
     GROUP: tl.Constant[int] = 64,
     BM: tl.Constant[int] = 16,
     BN: tl.Constant[int] = 64,
@@ -45,11 +57,8 @@ def w4a16_gemm_by_weights(
     row, col = tl.program_id(1) * BM, tl.program_id(0) * BN
     acc = tl.zeros((BN, BM))
     for k in range(0, a.shape[1], GROUP):
-        group = k // GROUP
-        scale = tl.load(scales, (col, group), (BN, 1))
-        zero = tl.load(zeros, (col, group), (BN, 1)).astype(tl.float16)
-        weights = tl.load(w, (col, k), (BN, GROUP)).astype(tl.float16)
-        acc = tl.dot((weights - zero) * scale, tl.load(a, (row, k), (BM, GROUP)).T, acc)
+        weights = load_weights(w, scales, zeros, col, k, (BN, GROUP))
+        acc = tl.dot(weights, tl.load(a, (row, k), (BM, GROUP)).T, acc)
     tl.store(c, (row, col), acc.astype(tl.float16).T)
 
 

@@ -191,5 +191,5 @@ def _run(tool: str, words: list[str], folder: Path) -> Reached:
 
 def _is_named(words: list[str], name: str) -> bool:
     """Whether the command line names a file as an output."""
-    # The first word without a flag is the input.
-    return any(word.endswith(name) for at, word in enumerate(words) if at or "=" in word)
+    # The first word is the input if it is no flag, such as `-oa.ptx`.
+    return any(word.endswith(name) for at, word in enumerate(words) if at or word[:1] == "-")

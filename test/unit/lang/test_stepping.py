@@ -7,6 +7,8 @@ import runpy
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -141,6 +143,24 @@ def test_arithmetics() -> None:
     assert (y == 1.25).all()
 
 
+def spoil(tile: tl.Tile) -> None:
+    np.array(tile)[...] = 9
+    with pytest.raises(ValueError, match="read-only"):
+        np.asarray(tile)[...] = 9
+
+
+def test_a_tile_is_not_changed_by_its_array() -> None:
+    @tilec.kernel
+    def looked_at(x: Vector, y: Vector) -> None:
+        held = tl.load(x, 0, 4)
+        spoil(held)
+        tl.store(y, 0, held)
+
+    x, y = np.ones(4, np.float32), np.zeros(4, np.float32)
+    looked_at.interpret[1](x, y)
+    np.testing.assert_array_equal((x, y), 1)
+
+
 def test_prints_and_asserts(capsys: pytest.CaptureFixture[str]) -> None:
     @tilec.kernel
     def said(x: Vector) -> None:
@@ -172,12 +192,123 @@ def test_errors_name_the_line(monkeypatch: pytest.MonkeyPatch) -> None:
     def wrong(x: Vector) -> None:
         tl.load(x, 0, 4) + tl.load(x, 0, 8)
 
+    @tilec.kernel
+    def down(x: Vector, step: int) -> None:
+        for at in range(4, 0, step):
+            tl.store(x, at, 1.0)
+
+    with pytest.raises(TilecError, match=PLACE + "a loop of the kernel counts up: .* not -1"):
+        down.interpret[1](np.zeros(4, np.float32), -1)
     with pytest.raises(TilecError, match=PLACE + ".*outside of the memref"):
         outside.interpret[1](np.zeros(4, np.float32))
-    with pytest.raises(TilecError, match=PLACE + "executed 50 times"):
+    with pytest.raises(TilecError, match=PLACE + "finds the same 50 times"):
         waits.interpret[1](np.zeros(1, np.int32))
     with pytest.raises(TilecError, match=PLACE):
         wrong.interpret[1](np.zeros(8, np.float32))
+
+
+def test_many_updates_at_one_line_do_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stepping, "_POLLS", 50)
+
+    @tilec.kernel
+    def counted(x: tl.Array[tl.int32, int], n: int) -> None:
+        for at in range(n):
+            tl.atomic_add(x, at % 8, 1)
+
+    x = np.zeros(8, np.int32)
+    counted.interpret[2](x, 96)
+    np.testing.assert_array_equal(x, np.full(8, 24))
+
+
+def test_values_are_given_up_and_nothing_is_done_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where tiles take more room than they are given, which is none here."""
+    monkeypatch.setattr(stepping, "_HELD", 0)
+
+    @tilec.kernel
+    def updated(x: tl.Array[tl.int32, int], y: tl.Array[tl.int32, int]) -> None:
+        own, first = tl.shared_array(8, tl.int32), tl.load(x, 0, 8)
+        tl.store(own, 0, first)
+        old = tl.atomic_add(x, 0, tl.full(8, 5, tl.int32)) * 100
+        for at in range(3):
+            old += tl.atomic_add(own, 0, first * tl.int32(at))
+        tl.store(y, 0, old + tl.cumsum(first))
+
+    before = np.arange(8, dtype=np.int32)
+    x, y = before.copy(), np.zeros(8, np.int32)
+    updated.interpret[1](x, y)
+    np.testing.assert_array_equal(x, before + 5)
+    np.testing.assert_array_equal(y, before * (100 + 1 + 1 + 2) + np.cumsum(before))
+
+
+@tl.function
+def set_aside(extent: int) -> tl.AnyArray:
+    return tl.shared_array(extent, tl.int32)
+
+
+def test_shared_arrays() -> None:
+    """Each CTA has its own, as often as the function is called."""
+
+    @tilec.kernel
+    def reversed_twice(x: tl.Array[tl.int32, int, int]) -> None:
+        one, two = set_aside(8), set_aside(8)
+        tl.store(one, 7 - tl.arange(8), tl.load(x, (tl.program_id(0), 0), 8))
+        tl.store(two, 0, tl.load(one, 0, 8) * 10)
+        tl.store(x, (tl.program_id(0), 0), tl.load(one, 0, 8) + tl.load(two, 0, 8))
+
+    x = np.arange(16, dtype=np.int32).reshape(2, 8)
+    wanted = x[:, ::-1] * 11
+    reversed_twice.interpret[2](x)
+    np.testing.assert_array_equal(x, wanted)
+
+
+def test_shared_arrays_that_are_refused() -> None:
+    @tilec.kernel
+    def unset(x: tl.Array[tl.int32, int]) -> None:
+        tl.store(x, 0, tl.load(set_aside(8), 0, 8))
+
+    @tilec.kernel
+    def large(x: tl.Array[tl.int32, int]) -> None:
+        set_aside(1 << 17)
+
+    @tilec.kernel
+    def again(x: tl.Array[tl.int32, int]) -> None:
+        for _ in range(2):
+            set_aside(8)
+
+    x = np.zeros(8, np.int32)
+    for kernel, message in (
+        (unset, "reads shared memory that nothing was written to"),
+        (large, "needs 524288 bytes of shared memory; a CTA has 166912"),
+        (again, r"tl\.shared_array in a loop cannot be stepped through"),
+    ):
+        with pytest.raises(TilecError, match=PLACE + ".*" + message):
+            kernel.interpret[1](x)
+
+
+@tilec.kernel
+def cleared(x: Vector, y: Vector) -> None:
+    tl.store(y, 0, tl.load(x, 0, 4) * 0)
+
+
+def test_arrays_that_are_read_only() -> None:
+    x, y = np.ones((2, 4), np.float32)
+    x.flags.writeable = False
+    cleared.interpret[1](x, y)
+    assert not y.any()
+    with pytest.raises(TilecError, match=PLACE + "argument 'y' is read-only, and the kernel ch"):
+        cleared.interpret[1](y, x)
+    assert x.all()
+
+
+def test_a_grid_without_ctas() -> None:
+    x, y = np.ones((2, 4), np.float32)
+    cleared.interpret[0, 3](x, y)
+    assert y.all()
+
+
+def test_an_arithmetic_that_there_is_not() -> None:
+    with pytest.raises(TilecError, match="unknown arithmetic 'f46'; legal: hardware, f64"):
+        cleared.using(numerics="f46")
 
 
 def test_memory_of_two_types() -> None:
@@ -199,3 +330,15 @@ def test_views_of_one_array() -> None:
     held = np.zeros(6, np.float32)
     shifted.interpret[1](held[:4], held[2:])
     np.testing.assert_array_equal(held, [0, 0, 1, 1, 2, 2])
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_random_updates(random_updates: ModuleType, define: Any, seed: int) -> None:
+    """Of arrays in global and shared memory, beside random numbers, as numpy says."""
+    program = random_updates.Updates(seed, 6)
+    text, out = program.text, np.zeros((6, random_updates.WIDTH), np.int64)
+    given = [array.copy() for array in program.arguments]
+    define(text).interpret[1](out, *given)
+    np.testing.assert_array_equal(out, program.rows, text)
+    for name, wanted in program.expected():
+        np.testing.assert_array_equal(given[int(name[1:])], wanted, f"{name}\n{text}")
