@@ -11,7 +11,6 @@ from tilec import isa, layout
 def names(form: isa.Form) -> None:
     assert_type(isa.form(form.ptx), isa.Form)
     assert_type(form.all_operands[0], isa.Operand)
-    assert_type(isa.LANES, int)
     _ = isa.frags  # type: ignore[attr-defined]
 
 
