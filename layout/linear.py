@@ -180,13 +180,7 @@ class LinearLayout:
 
         Indices that differ in those bits hold copies: broadcasting is what they do.
         """
-        echelon = Echelon()
-        mask = 0
-        for name, start, bits in self._spans():
-            for bit in range(bits):
-                if not echelon.add(self.columns[start + bit]) and name == in_dim:
-                    mask |= 1 << bit
-        return mask
+        return _free(self, in_dim)
 
     # Application
 
@@ -228,32 +222,15 @@ class LinearLayout:
         Raises:
             LayoutError: if this layout's outputs are not the other's inputs, or are larger.
         """
-        theirs = dict(other.ins)
-        ours = dict(self.outs)
-        if set(theirs) != set(ours):
-            raise LayoutError(
-                f"layouts do not compose: outputs ({', '.join(ours)}) "
-                f"against inputs ({', '.join(theirs)})"
-            )
-        for name, bits in ours.items():
-            if bits > theirs[name]:
-                raise LayoutError(
-                    f"layouts do not compose: '{name}' has {1 << bits} places, "
-                    f"but only {1 << theirs[name]} indices"
-                )
-        starts = {name: start for name, start, _ in other._spans()}
-        images = [
-            other.columns[starts[name] + bit] for name, bits in self.outs for bit in range(bits)
-        ]
-        return LinearLayout(self.ins, other.outs, tuple(combine(c, images) for c in self.columns))
+        return _composed(self, other)
 
     def __mul__(self, other: LinearLayout) -> LinearLayout:
         """The direct product: `other` repeats this layout, in the higher bits of each dimension."""
         outs = _merge(self.outs, other.outs)
         ins = _merge(self.ins, other.ins)
         at, low = _starts(outs), dict(self.outs)
-        mine = self._moved((n, 0, bits, at[n]) for n, bits in self.outs)
-        theirs = other._moved((n, 0, bits, at[n] + low.get(n, 0)) for n, bits in other.outs)
+        mine = _moved(self, [(n, 0, bits, at[n]) for n, bits in self.outs])
+        theirs = _moved(other, [(n, 0, bits, at[n] + low.get(n, 0)) for n, bits in other.outs])
         columns = [c for n, _ in ins for of in (mine, theirs) for c in of.get(n, ())]
         return LinearLayout(ins, outs, tuple(columns))
 
@@ -304,8 +281,8 @@ class LinearLayout:
             low_mask |= (1 << bits) - 1 << at[name]
         outs = tuple((name, bits - low_out.get(name, 0)) for name, bits in self.outs)
         there = _starts(outs)
-        theirs = divisor._moved((n, 0, bits, at[n]) for n, bits in divisor.outs)
-        rest = self._moved((n, low_out.get(n, 0), bits, there[n]) for n, bits in outs)
+        theirs = _moved(divisor, [(n, 0, bits, at[n]) for n, bits in divisor.outs])
+        rest = _moved(self, [(n, low_out.get(n, 0), bits, there[n]) for n, bits in outs])
         ins, columns = [], []
         for name, images in self._by_input().items():
             cut = low_in.get(name, 0)
@@ -416,43 +393,42 @@ class LinearLayout:
 
     # Inside
 
-    def _spans(self) -> list[tuple[str, int, int]]:
-        """Name, first column and number of bits of each input dimension."""
-        spans, start = [], 0
-        for name, bits in self.ins:
-            spans.append((name, start, bits))
-            start += bits
-        return spans
-
     def _by_input(self) -> Mapping[str, tuple[int, ...]]:
         return _by_name(self.ins, self.columns)
 
     def _selected(self, ins: Sequence[str], outs: Sequence[str]) -> LinearLayout:
         """The map between these of its dimensions, in this order."""
-        bits, places = dict(self.ins), dict(self.outs)
-        new_outs = tuple((n, places[n]) for n in outs)
-        at = _starts(new_outs)
-        images = self._moved((n, 0, places[n], at[n]) for n in outs)
-        return LinearLayout(
-            tuple((n, bits[n]) for n in ins),
-            new_outs,
-            tuple(image for n in ins for image in images[n]),
-        )
+        return _selected(self, tuple(ins), tuple(outs))
 
-    def _moved(self, moves: Iterable[tuple[str, int, int, int]]) -> dict[str, list[int]]:
-        """The columns of each input with some bits of its outputs, elsewhere.
 
-        Args:
-            moves: an output, the first of its bits that are kept, how many they are, and where in
-                the packed place they go.
-        """
-        starts, moved = _starts(self.outs), [0] * len(self.columns)
-        for name, first, bits, there in moves:
-            shift, mask = starts[name] + first, (1 << bits) - 1
-            moved = [
-                m | (c >> shift & mask) << there for m, c in zip(moved, self.columns, strict=True)
-            ]
-        return {name: moved[start : start + bits] for name, start, bits in self._spans()}
+def _moved(
+    layout: LinearLayout, moves: Iterable[tuple[str, int, int, int]]
+) -> dict[str, list[int]]:
+    """The columns of each input with some bits of its outputs, elsewhere.
+
+    Args:
+        layout: the layout.
+        moves: an output, the first of its bits that are kept, how many they are, and where in
+            the packed place they go.
+    """
+    starts, moved = _starts(layout.outs), [0] * len(layout.columns)
+    for name, first, bits, there in moves:
+        shift, mask = starts[name] + first, (1 << bits) - 1
+        moved = [
+            m | (c >> shift & mask) << there for m, c in zip(moved, layout.columns, strict=True)
+        ]
+    rest = iter(moved)
+    return {name: list(islice(rest, bits)) for name, bits in layout.ins}
+
+
+@lru_cache(maxsize=1024)
+def places(layout: LinearLayout, in_dim: str) -> tuple[tuple[int, ...], ...]:
+    """The place of each index of an input, the others being 0, in the index's order."""
+    columns = _by_name(layout.ins, layout.columns).get(in_dim, ())
+    packed = [0]
+    for column in columns:
+        packed += [place ^ column for place in packed]
+    return _images(tuple(packed), layout.outs)
 
 
 @lru_cache(maxsize=1024)
@@ -514,6 +490,53 @@ def _unpack(packed: int, outs: Sequence[tuple[str, int]]) -> tuple[int, ...]:
         place.append(packed & ((1 << bits) - 1))
         packed >>= bits
     return tuple(place)
+
+
+@lru_cache(maxsize=4096)
+def _free(layout: LinearLayout, in_dim: str) -> int:
+    """Mask of the bits of an input whose image depends on the bits before them."""
+    echelon = Echelon()
+    mask = 0
+    for name, columns in _by_name(layout.ins, layout.columns).items():
+        for bit, column in enumerate(columns):
+            if not echelon.add(column) and name == in_dim:
+                mask |= 1 << bit
+    return mask
+
+
+@lru_cache(maxsize=4096)
+def _composed(first: LinearLayout, second: LinearLayout) -> LinearLayout:
+    """First the one layout, then the other."""
+    theirs, ours = dict(second.ins), dict(first.outs)
+    if set(theirs) != set(ours):
+        raise LayoutError(
+            f"layouts do not compose: outputs ({', '.join(ours)}) "
+            f"against inputs ({', '.join(theirs)})"
+        )
+    for name, bits in ours.items():
+        if bits > theirs[name]:
+            raise LayoutError(
+                f"layouts do not compose: '{name}' has {1 << bits} places, "
+                f"but only {1 << theirs[name]} indices"
+            )
+    given = _by_name(second.ins, second.columns)
+    images = [column for name, bits in first.outs for column in given[name][:bits]]
+    columns = tuple(combine(column, images) for column in first.columns)
+    return LinearLayout(first.ins, second.outs, columns)
+
+
+@lru_cache(maxsize=4096)
+def _selected(layout: LinearLayout, ins: tuple[str, ...], outs: tuple[str, ...]) -> LinearLayout:
+    """The map between these of a layout's dimensions, in this order."""
+    bits, places = dict(layout.ins), dict(layout.outs)
+    new_outs = tuple((n, places[n]) for n in outs)
+    at = _starts(new_outs)
+    images = _moved(layout, [(n, 0, places[n], at[n]) for n in outs])
+    return LinearLayout(
+        tuple((n, bits[n]) for n in ins),
+        new_outs,
+        tuple(image for n in ins for image in images[n]),
+    )
 
 
 @lru_cache(maxsize=4096)

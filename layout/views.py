@@ -26,6 +26,11 @@ def collapse(layout: LinearLayout, axes: Sequence[int]) -> LinearLayout:
     Raises:
         LayoutError: for a dimension that the layout does not have.
     """
+    return _collapsed(layout, tuple(axes))
+
+
+@lru_cache(maxsize=4096)
+def _collapsed(layout: LinearLayout, axes: tuple[int, ...]) -> LinearLayout:
     for axis in axes:
         _check_axis(axis, len(layout.outs))
     extents = [1 if at in axes else size for at, size in enumerate(layout.out_sizes.values())]
@@ -164,6 +169,7 @@ def _written(shape: Sequence[int]) -> str:
     return "x".join(str(extent) for extent in shape)
 
 
+@lru_cache(maxsize=4096)
 def repeat(source: LinearLayout, shape: tuple[int, ...]) -> LinearLayout:
     """The layout of a tile repeated along axes of extent 1.
 

@@ -42,11 +42,7 @@ class SharedBuffer:
 
     def together(self, count: int) -> bool:
         """Whether `count` elements of a row, from any multiple of `count` on, lie so in memory."""
-        bits = count.bit_length() - 1
-        bases = self.layout.bases
-        own = [image for (image,) in bases["col"][:bits]]
-        others = [image for (image,) in (*bases["col"][bits:], *bases["row"])]
-        return own == [1 << i for i in range(bits)] and not any(i % count for i in others)
+        return _are_together(self.layout, count)
 
     @property
     def matrix_bytes(self) -> int:
@@ -57,6 +53,15 @@ class SharedBuffer:
     def bytes(self) -> int:
         """Bytes of all."""
         return self.count * self.matrix_bytes
+
+
+@lru_cache(maxsize=1024)
+def _are_together(layout: LinearLayout, count: int) -> bool:
+    bits = count.bit_length() - 1
+    bases = layout.bases
+    own = [image for (image,) in bases["col"][:bits]]
+    others = [image for (image,) in (*bases["col"][bits:], *bases["row"])]
+    return own == [1 << i for i in range(bits)] and not any(i % count for i in others)
 
 
 @per_context()

@@ -29,20 +29,25 @@ class Decomposition:
 
     def group(self, size: int) -> LinearLayout:
         """(register, lane) -> place of `size` consecutive fragments taken as one."""
-        if size == 1:
-            return self.unit
-        images = self.repeats.bases["register"][: size.bit_length() - 1]
-        registers = [*self.unit.bases["register"], *images]
-        extents = [
-            1 << max(max((i[at] for i in registers), default=0).bit_length(), bits)
-            for at, (_, bits) in enumerate(self.unit.outs)
-        ]
-        return LinearLayout.of(
-            {"register": registers, "lane": self.unit.bases["lane"]},
-            dict(zip(self.unit.out_sizes, extents, strict=True)),
-        )
+        return self.unit if size == 1 else _group(self.unit, self.repeats, size)
 
 
+@lru_cache(maxsize=1024)
+def _group(unit: LinearLayout, repeats: LinearLayout, size: int) -> LinearLayout:
+    """(register, lane) -> place of the first fragments, so many, taken as one."""
+    images = repeats.bases["register"][: size.bit_length() - 1]
+    registers = [*unit.bases["register"], *images]
+    extents = [
+        1 << max(max((i[at] for i in registers), default=0).bit_length(), bits)
+        for at, (_, bits) in enumerate(unit.outs)
+    ]
+    return LinearLayout.of(
+        {"register": registers, "lane": unit.bases["lane"]},
+        dict(zip(unit.out_sizes, extents, strict=True)),
+    )
+
+
+@lru_cache(maxsize=1024)
 def first_registers(layout: LinearLayout, count: int) -> LinearLayout | None:
     """(register, lane) -> place of the first `count` registers; None if there are fewer."""
     held = layout.bases["register"]

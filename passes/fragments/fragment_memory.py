@@ -17,6 +17,7 @@ from tilec.ir.aliases import Attribute, Value
 from tilec.ir.mlir import ir
 from tilec.ir.types import memref_of
 from tilec.isa import Target, TilecError
+from tilec.layout.linear import places
 
 from ..analysis.multiples import multiple_of
 from ..emit import add, add_constant, constant_of, index_constant
@@ -98,9 +99,9 @@ class FragmentMemory:
     ) -> Iterator[list[Value]]:
         """The indices of every `size`-th fragment, `at` being those of the first."""
         transposed = "transposed" in op.attributes
-        places = stored_places(parts.repeats, tile.element, transposed=transposed)
-        for part in range(0, parts.count, size):
-            origin = list(places(register=part))
+        repeats = stored_places(parts.repeats, tile.element, transposed=transposed)
+        for place in places(repeats, "register")[::size]:
+            origin = list(place)
             if transposed:
                 origin[-2:] = reversed(origin[-2:])
             first = len(at) - len(origin)

@@ -13,6 +13,7 @@ from tilec.ir.creation import create
 from tilec.ir.mlir import ir
 from tilec.isa import Mma
 from tilec.layout import LinearLayout
+from tilec.layout.linear import places
 from tilec.layout.operands import INDICES
 
 from .expansion import Expansion, Handler, Values
@@ -34,13 +35,15 @@ class FragmentProducts:
         """An instruction for each fragment of C and each step along K."""
         form, values = dot_form(op), dot_values(op)
         tiles = {name: self._tile(value) for name, value in values.items()}
-        names = DOTS[op.operation.name].operands
+        dot = DOTS[op.operation.name]
+        names, instruction = dot.operands, dot.instruction
         operands = {
             name: _Fragments(form, name, tiles[name], expansion.values(values[name]))
             for name in names
         }
         served = {name: operands[name].steps for name in names}
         counts = extents(form, tiles)
+        selects = bool(selectors(form, dict.fromkeys(counts, 0), served))
         accumulators = operands["c"].values
         fixed = {"form": op.attributes["form"]}
         # K outermost: neighbouring instructions do not wait for each other's accumulator.
@@ -49,10 +52,10 @@ class FragmentProducts:
                 m, n = operands["c"].places[part]
                 at = {"m": m, "n": n, "k": k}
                 taken = [accumulator if i == "c" else operands[i].at(at) for i in names]
-                chosen = {i: i64_attribute(v) for i, v in selectors(form, at, served).items()}
-                accumulators[part] = create(
-                    DOTS[op.operation.name].instruction, taken, accumulator.type, **fixed, **chosen
-                )
+                if selects:
+                    chosen = selectors(form, at, served).items()
+                    fixed |= {i: i64_attribute(v) for i, v in chosen}
+                accumulators[part] = create(instruction, taken, accumulator.type, **fixed)
         types = self._types.of(op.results[0].type) or []
         size = len(types) // len(accumulators)
         return [[p for whole in accumulators for p in cut(whole, size, types[0])]]
@@ -79,7 +82,7 @@ class _Fragments:
         self.values = _joined(values, form, name, unit, count)
         self.steps = steps(form, name, unit)
         self._along = tuple(INDICES[name])
-        self.places = [repeats(register=part) for part in range(count)]
+        self.places = places(repeats, "register")
         self._parts = {self.places[part]: part for part in reversed(range(count))}
 
     def at(self, at: Mapping[str, int]) -> Value:

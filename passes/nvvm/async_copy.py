@@ -19,6 +19,7 @@ from tilec.ir.types import integer, memref_of
 from tilec.isa import ASYNC_COPY_BYTES, LANES, TilecError
 from tilec.isa.wording import counted
 from tilec.layout import LinearLayout
+from tilec.layout.linear import places
 from tilec.layout.tiling import row_tile
 
 from ..emit import add_constant
@@ -71,8 +72,7 @@ class AsyncCopies:
         whole = from_.whole(vector)
         pieces = _Pieces(from_, vector, size, "masked" in op.attributes, whole)
         attributes = self._attributes(size)
-        registers = range(0, layout.in_size("register"), vector)
-        each = [layout(register=register) for register in registers]
+        each = places(layout, "register")[::vector]
         inside = [(first + row, col) for first in range(0, rows, unit) for row, col in each]
         steps = [
             _Step((row, col + panel * width), part, (row, col))
