@@ -50,9 +50,12 @@ class Cursor:
 
     def _take(self, end: int) -> Piece:
         piece = Piece(self.text[self.at : end], self.at)
+        self._pass(end)
+        return piece
+
+    def _pass(self, end: int) -> None:
         self.end = end
         self.at = skip_space(self.text, end)
-        return piece
 
     def problem(self, message: str) -> SyntaxProblem:
         """An error at the next token; after the last one if that is on a later line."""
@@ -72,7 +75,7 @@ class Cursor:
         """Whether `spelling` was the next token, and has been read."""
         if not self.sees(spelling):
             return False
-        self._take(self.at + len(spelling))
+        self._pass(self.at + len(spelling))
         return True
 
     def expect(self, spelling: str) -> None:

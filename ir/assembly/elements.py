@@ -210,7 +210,7 @@ class TypeOf(NamedTuple):
 
     @property
     def _is_operand(self) -> bool:
-        return any(group.name == self.name for group in self.signature.operands)
+        return self.name in self.signature.operand_names
 
     def write(self, op: OpText, out: Output) -> None:
         types = [piece.text for piece in op.types[self.name]]

@@ -23,6 +23,9 @@ _WITH_TYPE = ("dense", "sparse", "dense_resource", "opaque")
 
 def skip_space(text: str, at: int, end: int = sys.maxsize) -> int:
     """The place of the next token, which is no further than `end`."""
+    near = at + 1 if text.startswith(" ", at) else at  # mostly it is one space, or none
+    if near <= end and "!" <= text[near : near + 1] <= "~" and text[near] != "/":
+        return near
     found = _SPACE.match(text, at, end)
     return found.end() if found else at
 

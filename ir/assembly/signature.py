@@ -36,6 +36,7 @@ class Signature(NamedTuple):
         name: the op's.
         units: names of attributes that have no value.
         inferred: types that need not be said, by operand or result: a type, or `$other`.
+        operand_names: the names of its operands.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Signature(NamedTuple):
     regions: Sequence[Group]
     units: frozenset[str]
     inferred: Mapping[str, str]
+    operand_names: frozenset[str]
 
     @classmethod
     def of(cls, op: type[ext.Operation]) -> Signature:
@@ -57,6 +59,7 @@ class Signature(NamedTuple):
             [Group(r.name, r.variadicity is single) for r in regions],
             getattr(op, "UNITS", frozenset()),
             getattr(op, "inferred_types", {}),
+            frozenset(operand.name for operand in operands),
         )
 
     def kind(self, name: str) -> str:
@@ -94,30 +97,27 @@ class Signature(NamedTuple):
 
     def complete(self, op: OpText) -> str | None:
         """Give `op` the types that were not said; the name of one that nobody knows."""
+        types = op.types
         for group in (*self.operands, *self.results):
-            if group.name in op.types:
+            if group.name in types:
                 continue
             count = len(op.operands.get(group.name, ())) if group in self.operands else 1
             found = self.inferred_types(op, group.name, count)
             may_lack = group in self.results and not group.single
             if found is None and count and not may_lack:
                 return group.name
-            op.types[group.name] = found or []
+            types[group.name] = found or []
         self._add_sizes(op)
         return None
 
     def _add_sizes(self, op: OpText) -> None:
-        for groups, name, sizes in (
-            (
-                self.operands,
-                OPERAND_SIZES,
-                [len(op.operands.get(g.name, ())) for g in self.operands],
-            ),
-            (self.results, RESULT_SIZES, [len(op.types.get(g.name, ())) for g in self.results]),
+        for groups, name, given in (
+            (self.operands, OPERAND_SIZES, op.operands),
+            (self.results, RESULT_SIZES, op.types),
         ):
-            if _sized(groups) and name not in op.attributes:
-                text = f"array<i32: {', '.join(map(str, sizes))}>"
-                op.set_attribute(Piece(name), Piece(text))
+            if len(groups) > 1 and _sized(groups) and name not in op.attributes:
+                sizes = ", ".join(str(len(given.get(group.name, ()))) for group in groups)
+                op.set_attribute(Piece(name), Piece(f"array<i32: {sizes}>"))
 
     def divide(self, count: int, tail: Tail) -> OpText:
         """The op of a tail; its operands are `count` placeholders.
