@@ -6,7 +6,7 @@ point and location.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from .aliases import Attribute, Type, Value
 from .interning import EFFECT_FREE, active
@@ -31,6 +31,23 @@ def create(
     if interner is not None and name in EFFECT_FREE:
         return interner.create(name, operands, result, attributes)
     return _create(name, [result], operands, attributes).result
+
+
+def once(make: Callable[[int], ir.OpResult], value: int) -> ir.OpResult:
+    """An integer constant; an interner at work finds it by its number, without the whole op.
+
+    Args:
+        make: a function of a module that makes the constant, by `create`.
+        value: the number.
+    """
+    interner = _interner()
+    if interner is None:
+        return make(value)
+    key = make, value
+    found = interner.constants.get(key)
+    if found is None:
+        found = interner.constants[key] = make(value)
+    return found
 
 
 def emit(name: str, operands: Sequence[Value] = (), **attributes: Attribute) -> ir.Operation:

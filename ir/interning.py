@@ -7,7 +7,7 @@ all loops and branches inside that. Its key is the whole op, so that it cannot b
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar, Token
 from types import TracebackType
 from typing import TypeAlias
@@ -30,7 +30,8 @@ EFFECT_FREE = frozenset(
 """Ops that only compute, and nothing undefined whatever their operands are: they may stand where
 the program would not have come."""
 
-_Key: TypeAlias = tuple[str, Type, tuple[Value, ...], tuple[tuple[str, Attribute], ...]]
+_Key: TypeAlias = tuple[str | Type | Value | tuple[str, Attribute], ...]
+"""The name of an op, the type of its result, its operands, its attributes with their names."""
 
 _create = ir.Operation.create
 active: ContextVar[Interner | None] = ContextVar("interner", default=None)
@@ -46,14 +47,21 @@ class Interner:
 
     Args:
         function: the function, beyond whose body nothing moves.
+
+    Attributes:
+        constants: those made so far, by what makes them and their numbers (`creation.once`).
     """
 
     def __init__(self, function: Op) -> None:
         self._function = function.operation
+        self.constants: dict[tuple[Callable[[int], ir.OpResult], int], ir.OpResult] = {}
         self._known: dict[_Key, ir.OpResult] = {}
         self._depths: dict[Value, int] = {}
         self._around: dict[Block, list[ir.InsertionPoint]] = {}
         self._tokens: list[Token[Interner | None]] = []
+        # The insertion point at which the last op was asked for, and the places around it.
+        self._point: ir.InsertionPoint | None = None
+        self._here: list[ir.InsertionPoint] = []
 
     def __enter__(self) -> None:
         self._tokens.append(active.set(self))
@@ -74,7 +82,9 @@ class Interner:
         attributes: Mapping[str, Attribute],
     ) -> ir.OpResult:
         """The result of an op without effects: a new one, or one that has been made."""
-        key = name, result, tuple(operands), tuple(attributes.items()) if attributes else ()
+        key: _Key = (name, result, *operands)
+        if attributes:
+            key += (*attributes.items(),)
         found = self._known.get(key)
         if found is None:
             point, depth = self._outermost(operands)
@@ -86,13 +96,15 @@ class Interner:
     def _outermost(self, operands: Sequence[Value]) -> tuple[ir.InsertionPoint, int]:
         """The current insertion point, or the outermost one around it where all are known."""
         point = ir.InsertionPoint.current
-        around = self._places_around(point.block)
-        known, depth = self._depths, 0
+        if point is not self._point:  # many ops are made at one
+            self._point, self._here = point, self._places_around(point.block)
+        around, known, depth = self._here, self._depths, 0
         for value in operands:
             own = known.get(value)
             if own is None:
                 own = known[value] = len(self._places_around(home_of(value)))
-            depth = max(depth, own)
+            if own > depth:  # noqa: PLR1730 (a call of max takes twice as long)
+                depth = own
         return (around[depth], depth) if depth < len(around) else (point, len(around))
 
     def _places_around(self, block: Block) -> list[ir.InsertionPoint]:

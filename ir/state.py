@@ -14,6 +14,8 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 if TYPE_CHECKING:
+    from types import FunctionType
+
     from .mlir import ir
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -67,6 +69,22 @@ def per_context(*, argument: int = 0) -> Callable[[F], F]:
     def decorate(function: F) -> F:
         # Of all contexts: what belongs to different ones is never equal.
         known: dict[Any, Any] = {}
+
+        @wraps(function)
+        def remember_of(given: Any) -> Any:
+            try:
+                return known[given]
+            except KeyError:
+                pass
+            found = function(given)
+            state = _states.get(given.context)
+            if state is not None:
+                known[given] = found
+                state.kept.append((known, given))
+            return found
+
+        if cast("FunctionType", function).__code__.co_argcount == 1:  # most, and called most
+            return cast("F", remember_of)
 
         @wraps(function)
         def remember(*arguments: Any) -> Any:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields
 from enum import Enum, StrEnum
+from itertools import chain
 from typing import TYPE_CHECKING, ClassVar
 
 from tilec.isa.errors import TilecError
@@ -212,11 +213,31 @@ def option_text(value: object) -> str:
     return str(value.value) if isinstance(value, Enum) else str(value)
 
 
+_MAY_HOLD: dict[type, bool] = {}
+"""Whether ops of a class may have regions, which the bindings say of all but `ir.OpView`."""
+
+
 def walk(op: Op) -> Iterator[ir.OpView]:
     """Every operation inside `op`, a parent before what it holds."""
-    for region in op.regions:
-        for block in region:
-            for inner in block:
-                yield inner
-                if len(inner.regions):
-                    yield from walk(inner)
+    around: list[Iterator[ir.OpView]] = []
+    ops = _inside(op)
+    while True:
+        for inner in ops:
+            yield inner
+            kind = type(inner)
+            may_hold = _MAY_HOLD.get(kind)
+            if may_hold is None:
+                may_hold = _MAY_HOLD[kind] = getattr(kind, "_ODS_REGIONS", None) != (0, True)
+            if may_hold and len(inner.regions):
+                around.append(ops)
+                ops = _inside(inner)
+                break
+        else:
+            if not around:
+                return
+            ops = around.pop()
+
+
+def _inside(op: Op) -> Iterator[ir.OpView]:
+    """The operations directly inside `op`."""
+    return chain.from_iterable(chain.from_iterable(op.regions))

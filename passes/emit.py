@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tilec.dialects.semantics.upstream import constant_of
+from functools import lru_cache
+
+from tilec.dialects.semantics.upstream import constant_in, constant_of
 from tilec.ir.aliases import Value
 from tilec.ir.creation import create
 from tilec.ir.ops import arith
@@ -11,6 +13,7 @@ from tilec.layout import LinearLayout
 __all__ = [
     "add",
     "add_constant",
+    "constant_in",
     "constant_of",
     "create",
     "index_constant",
@@ -62,21 +65,31 @@ def linear(layout: LinearLayout, in_dim: str, index: Value) -> list[Value]:
     Returns:
         One value of type index an output.
     """
-    bases = layout.bases[in_dim]
+    bits, each = _runs_of(layout, in_dim)
     places: list[Value] = []
-    for out in range(len(layout.outs)):
+    for runs in each:
         total: Value | None = None
-        for first, low, count in _runs([image[out] for image in bases]):
+        for first, low, count in runs:
             moved = index
             if first:
                 moved = arith.shrui(moved, index_constant(first))
-            if first + count < len(bases):
+            if first + count < bits:
                 moved = arith.andi(moved, index_constant((1 << count) - 1))
             if low:
                 moved = arith.shli(moved, index_constant(low))
             total = moved if total is None else arith.xori(total, moved)
         places.append(index_constant(0) if total is None else total)
     return places
+
+
+@lru_cache(maxsize=1024)
+def _runs_of(
+    layout: LinearLayout, in_dim: str
+) -> tuple[int, tuple[list[tuple[int, int, int]], ...]]:
+    """The bits of an input, and for each output the runs of them."""
+    bases = layout.bases[in_dim]
+    outs = range(len(layout.outs))
+    return len(bases), tuple(_runs([image[out] for image in bases]) for out in outs)
 
 
 def _runs(images: list[int]) -> list[tuple[int, int, int]]:

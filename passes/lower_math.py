@@ -91,15 +91,17 @@ class LowerMath(KernelPass):
         """Rewrite a kernel."""
         lowering = Lowering(kernel.module, kernel.function, kernel.target)
         for op in named(kernel.function, LOOKED_FOR):
-            if isinstance(op.result.type, ir.RankedTensorType):
+            result = op.result
+            type_ = result.type
+            if isinstance(type_, ir.RankedTensorType):
                 continue
             with kernel.at(op), ir.InsertionPoint(op):
-                op.result.replace_all_uses_with(_lower(op, op.name, lowering))
+                result.replace_all_uses_with(_lower(op, type_, lowering))
                 op.erase()
 
 
-def _lower(op: ir.Operation, name: str, kernel: Lowering) -> Value:
-    type_ = op.result.type
+def _lower(op: ir.Operation, type_: Type, kernel: Lowering) -> Value:
+    name = op.name
     operands = list(op.operands)
     given = op.attributes.get("fastmath")
     flags, fast = (None, False) if given is None else _flags(given)
@@ -183,10 +185,7 @@ def _flags(given: Attribute) -> tuple[Attribute | None, bool]:
 def _call(
     name: str, operands: list[Value], type_: Type, flags: Attribute | None, kernel: Lowering
 ) -> Value:
-    result = kernel.intrinsic(f"llvm.{name}.{_suffix(type_)}", operands, type_)
-    if flags is not None:
-        result.owner.attributes["fastmathFlags"] = flags
-    return result
+    return kernel.intrinsic(f"llvm.{name}.{_suffix(type_)}", operands, type_, flags)
 
 
 @per_context()

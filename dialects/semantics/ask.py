@@ -28,8 +28,10 @@ def semantics_of(op: Op) -> Semantics:
     known = _BY_CLASS.get(type(op))
     if known is not None:
         return known
-    view = op.opview if isinstance(op, ir.Operation) else op
-    kind = type(view)
+    kind = type(op.opview if isinstance(op, ir.Operation) else op)
+    known = _BY_CLASS.get(kind)
+    if known is not None:
+        return known
     found: Semantics = getattr(kind, "SEMANTICS", None) or upstream(op.operation.name) or UNKNOWN
     if kind is not ir.OpView:  # which stands for all that have no class
         _BY_CLASS[kind] = found

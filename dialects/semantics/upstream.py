@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from types import MappingProxyType
 
-from tilec.ir.aliases import Value
+from tilec.ir.aliases import Op, Value
 from tilec.ir.mlir import ir
 
 from .control import Branch, Conditional, Counted, Parallel
@@ -58,9 +58,14 @@ def upstream(name: str) -> Semantics | None:
 def constant_of(value: Value) -> int | None:
     """The integer that `value` is known to be, or None."""
     owner = value.owner
-    if isinstance(owner, ir.Block) or owner.name not in CONSTANTS:
+    return None if isinstance(owner, ir.Block) else constant_in(owner)
+
+
+def constant_in(op: Op) -> int | None:
+    """The integer that an op is known to give, or None."""
+    if op.operation.name not in CONSTANTS:
         return None
-    attribute = owner.attributes["value"]
+    attribute = op.attributes["value"]
     return attribute.value if isinstance(attribute, ir.IntegerAttr) else None
 
 

@@ -33,6 +33,7 @@ Element: TypeAlias = Number | ByteType
 """The types of a tile's elements."""
 
 
+@per_context()
 def bits_of(element: Type) -> int:
     """Bits that an element takes in memory and in a register.
 

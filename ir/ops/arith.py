@@ -6,7 +6,7 @@ from enum import IntEnum
 
 from ..aliases import Attribute, Location, Type, Value
 from ..attributes import i64_attribute
-from ..creation import create
+from ..creation import create, once
 from ..mlir import ir
 from ..types import i1
 from .shapes import binary, cast, unary
@@ -87,6 +87,10 @@ def integer(type_: Type, value: int) -> ir.OpResult:
 
 def index(value: int) -> ir.OpResult:
     """A constant of type index."""
+    return once(_index, value)
+
+
+def _index(value: int) -> ir.OpResult:
     type_ = ir.IndexType.get()
     return create("arith.constant", (), type_, value=ir.IntegerAttr.get(type_, value))
 

@@ -8,7 +8,7 @@ from typing import overload
 
 from ..aliases import Attribute, Type, Value
 from ..attributes import i32_attribute, i64_attribute
-from ..creation import create, emit
+from ..creation import create, emit, once
 from ..mlir import ir
 from ..types import i1, i32
 from .shapes import binary, cast, ternary
@@ -66,11 +66,19 @@ def constant_of(type_: Type, value: Attribute) -> ir.OpResult:
 
 def constant_i32(value: int) -> ir.OpResult:
     """A constant of type i32."""
+    return once(_i32, value)
+
+
+def _i32(value: int) -> ir.OpResult:
     return constant(i32(), value)
 
 
 def constant_i64(value: int) -> ir.OpResult:
     """A constant of type i64; what it has more bits than that wraps around."""
+    return once(_i64, value)
+
+
+def _i64(value: int) -> ir.OpResult:
     type_ = ir.IntegerType.get_signless(64)
     wrapped = (
         value if -(1 << 63) <= value < 1 << 63 else (value + (1 << 63)) % (1 << 64) - (1 << 63)

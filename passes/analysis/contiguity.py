@@ -12,7 +12,7 @@ from tilec.ir.mlir import ir, scf
 from tilec.ir.types import strides_and_offset
 from tilec.isa.limits import CTAS_ALONG_X
 
-from ..emit import constant_of
+from ..emit import constant_in, constant_of
 from ..functions import function_around
 from .memory_facts import memory_facts
 from .multiples import multiple_of
@@ -127,16 +127,16 @@ def _counted_loop(index: Value) -> scf.ForOp | None:
 
 def _range(value: Value, depth: int = 8) -> Range:
     """The least and the greatest that an index can be."""
-    known = constant_of(value)
+    owner = value.owner
+    if isinstance(owner, ir.Block):
+        loop = _counted_loop(value) if depth else None
+        return (None, None) if loop is None else _range_of_count(loop, depth)
+    known = constant_in(owner)
     if known is not None:
         return known, known
-    owner = value.owner
     if depth == 0:
         return None, None
-    if isinstance(owner, ir.Block):
-        loop = _counted_loop(value)
-        return (None, None) if loop is None else _range_of_count(loop, depth)
-    operands = list(owner.operands)
+    operands = owner.operands
     match owner.name:
         case "gpu.block_id":
             return 0, _blocks(owner)

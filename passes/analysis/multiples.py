@@ -8,7 +8,7 @@ from tilec.dialects.semantics.control import last_of
 from tilec.ir.aliases import Value
 from tilec.ir.mlir import ir, scf
 
-from ..emit import constant_of
+from ..emit import constant_in, constant_of
 from .memory_facts import ANY, memory_facts
 
 __all__ = ["ANY", "UNKNOWN", "multiple_of"]
@@ -25,16 +25,15 @@ def multiple_of(value: Value, depth: int = 16, assumed: Mapping[Value, int] | No
         depth: how many ops to look back.
         assumed: what divides values that a loop carries, for now.
     """
-    constant = constant_of(value)
+    owner = value.owner
+    if isinstance(owner, ir.Block):
+        return _of_argument(ir.BlockArgument(value), depth, assumed or {}) if depth else UNKNOWN
+    constant = constant_in(owner)
     if constant is not None:
         return min(constant & -constant, ANY) if constant else ANY
     if depth == 0:
         return UNKNOWN
-    owner = value.owner
-    if isinstance(value, ir.BlockArgument):
-        return _of_argument(value, depth, assumed or {})
-    assert not isinstance(owner, ir.Block)
-    operands = list(owner.operands)
+    operands = owner.operands
 
     def of(i: int) -> int:
         return multiple_of(operands[i], depth - 1, assumed)

@@ -50,6 +50,7 @@ class Expansion:
         self._expand = expand
         self._handlers = handlers
         self._values: dict[Value, Values] = {}
+        self._kept: set[Type] = set()
         self._dead: list[Op] = []
         self._dead_arguments: list[tuple[Block, int, int]] = []
         self._errors: list[Diagnostic] = []
@@ -172,13 +173,22 @@ class Expansion:
 
     def _touches(self, op: Op) -> bool:
         values: Iterable[Value] = (*op.operation.operands, *op.results)
-        return any(v in self._values or self._expand(v.type) is not None for v in values)
+        return any(v in self._values or not self._keeps(v.type) for v in values)
+
+    def _keeps(self, type_: Type) -> bool:
+        """Whether a type stays, which most values of a kernel are asked for."""
+        if type_ in self._kept:
+            return True
+        if self._expand(type_) is not None:
+            return False
+        self._kept.add(type_)
+        return True
 
     def _refuse(self, op: Op, name: str) -> None:
         if name == builtin.UNREALIZED_CAST:
             return
         for value in (*op.operation.operands, *op.results):
-            if self._expand(value.type) is not None:
+            if not self._keeps(value.type):
                 raise TilecError(f"cannot be lowered with a value of type {value.type}")
 
     def _types(self, types: Iterable[Type]) -> list[Type]:

@@ -92,6 +92,11 @@ class Along:
             return llvm.select(reduce(llvm.and_, tests), size, constant_i64(0))
 
     @cached_property
+    def _is_positive(self) -> bool:
+        """Whether the value is known not to be negative."""
+        return self._value is None or not_negative(self._value)
+
+    @cached_property
     def _left(self) -> Value:
         """Elements from the index to the end, i64."""
         with self._kernel.interned:
@@ -111,9 +116,8 @@ class Along:
             count: a constant.
             shared: whether there are tests of several counts, which share what they can.
         """
-        is_positive = self._value is None or not_negative(self._value)
         with self._kernel.interned:
-            if count >= 0 and shared and is_positive:
+            if count >= 0 and shared and self._is_positive:
                 return llvm.icmp(ICmp.SGT, self._left, constant_i64(count))
             # An index that wraps around is outside, too.
             return llvm.icmp(ICmp.ULT, self._further(count), self._end)

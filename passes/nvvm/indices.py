@@ -8,7 +8,7 @@ from tilec.ir.aliases import Value
 from tilec.ir.mlir import ir
 
 from ..analysis.multiples import ANY, multiple_of
-from ..emit import add, constant_of, index_constant
+from ..emit import add, constant_in, constant_of, index_constant
 
 
 class Index(NamedTuple):
@@ -38,11 +38,13 @@ def split(value: Value) -> Index:
     """Peel the constants that are added to an index."""
     constant = 0
     while True:
-        known = constant_of(value)
+        owner = value.owner
+        if isinstance(owner, ir.Block):
+            return Index(value, constant)
+        known = constant_in(owner)
         if known is not None:
             return Index(None, constant + known)
-        owner = value.owner
-        if isinstance(owner, ir.Block) or owner.name != "arith.addi":
+        if owner.name != "arith.addi":
             return Index(value, constant)
         left, right = owner.operands
         for kept, added in ((left, constant_of(right)), (right, constant_of(left))):

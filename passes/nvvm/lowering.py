@@ -72,7 +72,7 @@ class Lowering:
         self._firsts: dict[tuple[str, int], Value] = {}
         self._instructions: dict[str, Call] = {}
         self._signatures: dict[str, _Signature] = {}
-        self._calls: dict[tuple[str, bool], dict[str, Attribute]] = {}
+        self._calls: dict[tuple[str, bool, Attribute | None], dict[str, Attribute]] = {}
 
     def once(
         self, emit: Callable[Concatenate[Lowering, P], T], *args: P.args, **kwargs: P.kwargs
@@ -177,31 +177,43 @@ class Lowering:
             return results
         return [llvm.bitcast(value, register) for value in results]
 
-    def intrinsic(self, name: str, operands: Sequence[Value], result: Type) -> ir.OpResult:
+    def intrinsic(
+        self, name: str, operands: Sequence[Value], result: Type, flags: Attribute | None = None
+    ) -> ir.OpResult:
         """Emit the call of an LLVM intrinsic that has a result.
 
         Args:
             name: its name, overload suffix included.
             operands: its operands.
             result: type of its result.
+            flags: what `fastmath` allows, if anything.
         """
-        value = self._call(name, operands, result, convergent=False)
+        value = self._call(name, operands, result, flags, convergent=False)
         assert value is not None
         return value
 
     def _call(
-        self, name: str, operands: Sequence[Value], result: Type | None, *, convergent: bool
+        self,
+        name: str,
+        operands: Sequence[Value],
+        result: Type | None,
+        flags: Attribute | None = None,
+        *,
+        convergent: bool,
     ) -> ir.OpResult | None:
         """Emit the call of an LLVM intrinsic; its result, if it has one.
 
         All threads that are together must take a convergent one together. LLVM does not know that
         of mma and its kin; on the call it holds.
         """
-        attributes = self._calls.get((name, convergent))
+        key = name, convergent, flags
+        attributes = self._calls.get(key)
         if attributes is None:
             self._declare(name, [o.type for o in operands], result)
             attributes = llvm.call_attributes(name, len(operands), convergent=convergent)
-            self._calls[name, convergent] = attributes
+            if flags is not None:
+                attributes["fastmathFlags"] = flags
+            self._calls[key] = attributes
         return llvm.call(attributes, operands, result)
 
     def _declare(self, name: str, arguments: list[Type], result: Type | None) -> None:

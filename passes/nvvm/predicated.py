@@ -6,9 +6,11 @@ LLVM has none for NVPTX, so they are inline assembly, ordered with all other acc
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from tilec.ir.aliases import Type, Value
 from tilec.ir.ops import llvm
+from tilec.ir.state import per_context
 
 from .addresses import Address
 from .registers import Packing
@@ -31,7 +33,8 @@ def load(address: Address, moved: Packing, predicate: Value) -> list[Value]:
     count = moved.registers
     names = [f"${at}" for at in range(count)]
     zeros = "".join(f"mov.b{max(16, moved.bits)} {name}, 0;\n\t" for name in names)
-    code = f"@${count} ld{_suffix(address, moved)} {_tuple(names)}, {_place(address, count + 1)};"
+    place = _place(address.bytes, count + 1)
+    code = f"@${count} ld{_suffix(address, moved)} {_tuple(names)}, {place};"
     type_: Type = moved.type if count == 1 else llvm.struct([moved.type] * count)
     constraints = [*[f"={_CONSTRAINTS[moved.bits]}"] * count, "b", "l", _MEMORY]
     operands = [predicate, address.pointer]
@@ -70,16 +73,22 @@ def update(
         predicate: an i1; None to do it in any case.
     """
     guards = [] if predicate is None else [predicate]
-    first = len(guards) + 1
-    names = [f"${at}" for at in range(first, first + len(registers))]
-    code = f"{instruction} {_place(address, first - 1)}, {_tuple(names)};"
-    constraints = ["b"] * len(guards) + ["l"] + [_CONSTRAINTS[moved.bits]] * len(registers)
-    llvm.inline_asm(
-        f"@$0 {code}" if guards else code,
-        ",".join([*constraints, _MEMORY]),
-        [*guards, address.pointer, *registers],
-        None,
+    code, constraints = _update(
+        instruction, address.bytes, len(guards), len(registers), _CONSTRAINTS[moved.bits]
     )
+    llvm.inline_asm(code, constraints, [*guards, address.pointer, *registers], None)
+
+
+@lru_cache(maxsize=1024)
+def _update(
+    instruction: str, bytes_: int, guards: int, registers: int, constraint: str
+) -> tuple[str, str]:
+    """The assembly of `update`, and its constraints: many of a kernel differ in operands only."""
+    first = guards + 1
+    names = [f"${at}" for at in range(first, first + registers)]
+    code = f"{instruction} {_place(bytes_, guards)}, {_tuple(names)};"
+    constraints = ["b"] * guards + ["l"] + [constraint] * registers
+    return f"@$0 {code}" if guards else code, ",".join([*constraints, _MEMORY])
 
 
 def fetch(
@@ -102,7 +111,7 @@ def fetch(
     guards = [] if predicate is None else [predicate]
     first = len(guards) + 1
     names = ", ".join(f"${at}" for at in range(first + 1, first + 1 + len(operands)))
-    code = f"{instruction} $0, {_place(address, first)}, {names};"
+    code = f"{instruction} $0, {_place(address.bytes, first)}, {names};"
     zero = f"mov.b{max(16, moved.bits)} $0, 0;\n\t@$1 " if guards else ""
     result = "=&" if guards else "="
     constraints = [f"{result}{held}", *["b"] * len(guards), "l", *[held] * len(operands), _MEMORY]
@@ -113,13 +122,18 @@ def fetch(
 
 def _suffix(address: Address, moved: Packing) -> str:
     """State space, vector and type."""
-    space = _SPACES.get(str(address.pointer.type), "")
+    space = _space(address.pointer.type)
     vector = f".v{moved.registers}" if moved.registers > 1 else ""
     return f"{space}{vector}.b{moved.bits}"
 
 
-def _place(address: Address, operand: int) -> str:
-    return f"[${operand}{f'+{address.bytes}' if address.bytes else ''}]"
+@per_context()
+def _space(pointer: Type) -> str:
+    return _SPACES.get(str(pointer), "")
+
+
+def _place(bytes_: int, operand: int) -> str:
+    return f"[${operand}{f'+{bytes_}' if bytes_ else ''}]"
 
 
 def _tuple(names: list[str]) -> str:

@@ -69,6 +69,8 @@ class Packing:
 
     def by(self, per_register: int) -> Packing:
         """The same elements, so many a register."""
+        if per_register == self.per_register:
+            return self
         return Packing(self.element, per_register, self.elements // per_register)
 
     @property
