@@ -1,6 +1,7 @@
 """`tile.fill`, `tile.elementwise`, `tile.cast`: register by register."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -16,7 +17,7 @@ from tilec.isa.wording import counted
 from ..casts import CASTS, WIDE, check_cast
 from ..dialect import ByteType
 from ..tiles import TileValue
-from .base import TileOp, any_tile_of, fragment_value, integer
+from .base import TileOp, any_tile_of, fragment_value, integer, without_layouts
 
 ELEMENTWISE: Mapping[str, int] = MappingProxyType(
     {
@@ -166,7 +167,7 @@ def check_kind(name: str, element: Type) -> None:
 
 
 class CastOp(TileOp, name="cast"):
-    """An upstream cast applied to each element; shape and layout stay.
+    """An upstream cast applied to each element of a tile or fragment; shape and layout stay.
 
     Besides what upstream lowers, f32, f16, bf16, tf32 and the floats of 8, 6 and 4 bits (those
     of 6, and of 4 if they stand so, in `!tile.byte`) go to each other: by `arith.truncf` to fewer
@@ -175,13 +176,14 @@ class CastOp(TileOp, name="cast"):
     NaN, or the largest number where it has none, without a sign (PTX ISA, `cvt.rn.satfinite`).
     A conversion to tf32 rounds to nearest, ties away from zero (`cvt.rna.tf32`).
 
-    Further attributes are those of the upstream op.
+    Of tiles it says what upstream's ops, which take no `!tile.byte`, cannot. Further attributes are
+    those of the upstream op.
     """
 
     assembly_format = "keyword($fn) $source attr-dict `:` type($source) `to` type($result)"
 
     OPEN = True
-    SEMANTICS = PURE
+    SEMANTICS = PURE.but(layouts=LayoutRule.JOINED, cost=1)
 
     source: ext.Operand[Any]
     fn: ir.StringAttr
@@ -192,9 +194,10 @@ class CastOp(TileOp, name="cast"):
         name = self.fn.value
         if name not in CASTS:
             raise UnknownNameError("cast", name, CASTS)
-        source = fragment_value(self.operands[0], "source")
-        result = fragment_value(self.results[0], "result")
-        if (source.shape, source.layout) != (result.shape, result.layout):
+        without_layouts(self)
+        source = any_tile_of(self.operands[0], "source")
+        result = any_tile_of(self.results[0], "result")
+        if replace(result, element=source.element) != source:
             raise TilecError(
                 f"shape and layout must stay: {self.operands[0].type} to {self.results[0].type}"
             )
