@@ -177,6 +177,14 @@ class Tile:
         """The mean along an axis, or of all elements, as `tilec.lang.mean` gives it."""
         return _call("mean", self, axis, keepdims=keepdims)
 
+    def var(self, axis: int | None = None, *, ddof: int = 0, keepdims: bool = False) -> Tile:
+        """The variance along an axis, or of all elements, as `tilec.lang.var` gives it."""
+        return _call("var", self, axis, ddof=ddof, keepdims=keepdims)
+
+    def std(self, axis: int | None = None, *, ddof: int = 0, keepdims: bool = False) -> Tile:
+        """The standard deviation along an axis, as `tilec.lang.std` gives it."""
+        return _call("std", self, axis, ddof=ddof, keepdims=keepdims)
+
     def argmax(self, axis: int | None = None, *, keepdims: bool = False) -> Tile:
         """The index of the largest along an axis, as `tilec.lang.argmax` gives it."""
         return _call("argmax", self, axis, keepdims=keepdims)

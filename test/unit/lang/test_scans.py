@@ -197,6 +197,14 @@ def test_zeros_of_both_signs_are_equal_keys(descending: bool) -> None:
     np.testing.assert_array_equal(held.view(np.int16), keys[order].view(np.int16))
 
 
+def test_variance_as_a_method() -> None:
+    x = RANDOM.standard_normal((8, 32)).astype(np.float32)
+    y = run(lambda t: t.var(1, ddof=1, keepdims=True), x, np.zeros((8, 1), np.float32))
+    np.testing.assert_allclose(y, x.var(1, ddof=1, keepdims=True), rtol=1e-5)
+    y = run(lambda t: t.std(0, keepdims=True), x, np.zeros((1, 32), np.float32))
+    np.testing.assert_allclose(y, x.std(0, keepdims=True), rtol=1e-5)
+
+
 @pytest.mark.parametrize("k", [1, 4, 32])
 def test_topk(k: int) -> None:
     x = RANDOM.standard_normal((4, 32)).astype(np.float32)
