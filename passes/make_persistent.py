@@ -7,7 +7,8 @@ from typing import ClassVar
 
 from tilec.dialects.tile.attributes import CTA_CLUSTER, CTAS_PER_SM, PERSISTENT, RASTERIZE
 from tilec.dialects.tile.emit import i64
-from tilec.dialects.tile.ops import AllocSharedOp, WarpgroupDotOp
+from tilec.dialects.tile.ops import AllocSharedOp
+from tilec.dialects.tile.ops.warpgroup_dot import AwaitedProduct
 from tilec.ir.aliases import Op, Value
 from tilec.ir.attributes import cluster_size, given_attribute
 from tilec.ir.mlir import gpu, ir, scf
@@ -125,7 +126,7 @@ def _group(loop: scf.ForOp, cluster: Cluster | None) -> int:
     """Rows of tiles, or of clusters, that are gone down before a next column."""
     ops = loop.regions[0].blocks[0].operations
     rows, cols = ir.RankedTensorType(
-        next(op.d.type for op in ops if isinstance(op, WarpgroupDotOp))
+        next(op.d.type for op in ops if isinstance(op, AwaitedProduct))
     ).shape
     down, along = (1, 1) if cluster is None else (cluster.extents[1], cluster.extents[0])
     return rows_together(rows * down, cols * along, H200_SMS // (down * along))

@@ -35,6 +35,7 @@ class Product(NamedTuple):
         of_warpgroups: whether by `wgmma`.
         a_in_registers: whether A is not read from shared memory.
         columns: of an instruction, or of what a warp keeps of B; the tile's where nobody knows.
+        of_stored: columns of A for each that is stored and multiplied, 2 of a sparse one.
     """
 
     m: int
@@ -44,12 +45,19 @@ class Product(NamedTuple):
     of_warpgroups: bool
     a_in_registers: bool = False
     columns: int = 0
+    of_stored: int = 1
+
+    @property
+    def multiplications(self) -> int:
+        """Those that the instructions carry out."""
+        return self.m * self.n * self.k // self.of_stored
 
     @property
     def shared_bytes(self) -> int:
         """Bytes of shared memory that `wgmma` reads: B for each 64 rows, A for each instruction."""
         of_b = self.n * -(-self.m // M)
-        of_a = 0 if self.a_in_registers else self.m * -(-self.n // (self.columns or self.n))
+        times = 0 if self.a_in_registers else -(-self.n // (self.columns or self.n))
+        of_a = self.m * times // self.of_stored
         return (of_a + of_b) * self.k * self.bits // 8
 
 
@@ -82,7 +90,7 @@ def cost_of_round(products: list[Product], loaded: float, target: Target) -> Rou
     """
     known = rates(target)
     multiplying = sum(
-        one.m * one.n * one.k / known.products(of_warpgroups=one.of_warpgroups, bits=one.bits)
+        one.multiplications / known.products(of_warpgroups=one.of_warpgroups, bits=one.bits)
         for one in products
     )
     moved = loaded + sum(one.shared_bytes for one in products)

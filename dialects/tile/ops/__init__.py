@@ -47,6 +47,7 @@ from .tma import TmaLoadOp, TmaPrefetchOp, TmaReduceOp, TmaStoreOp
 from .views import BroadcastOp, ExpandOp, ReshapeOp, TransposeOp
 from .warpgroup_dot import (
     WarpgroupDotOp,
+    WarpgroupDotSpOp,
     WarpgroupStartOp,
     WarpgroupWaitOp,
 )
@@ -133,6 +134,7 @@ __all__ = [
     "TransposeOp",
     "WarpPartOp",
     "WarpgroupDotOp",
+    "WarpgroupDotSpOp",
     "WarpgroupIdOp",
     "WarpgroupStartOp",
     "WarpgroupWaitOp",
