@@ -131,7 +131,7 @@ class _Stage:
                 indices += [zero] * len(kind.shape)
                 if kind.transposed:
                     attributes[f"imm_trans_{name}"] = i64(1)
-            kind = WarpgroupDotOp if isinstance(dot, DotOp) else WarpgroupDotSpOp
-            result = emit(kind, [*operands, *indices], dot.d.type, **attributes)
+            product = WarpgroupDotOp if isinstance(dot, DotOp) else WarpgroupDotSpOp
+            result = emit(product, [*operands, *indices], dot.d.type, **attributes)
         dot.d.replace_all_uses_with(result)
         dot.operation.erase()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from typing import NamedTuple
 
@@ -209,7 +210,7 @@ def _buffer(name: str, value: Value, uniformity: Uniformity) -> tuple[LoadOp, Op
     return load, operand_buffer(name, tile.shape, bits_of(tile.element), load.is_transposed)
 
 
-def dots_of(ops: list[Op]) -> list[WarpgroupDot]:
+def dots_of(ops: Iterable[Op]) -> list[WarpgroupDot]:
     """The products that may be warpgroups': those of level 1 that name no other instruction."""
     found = [
         op for op in ops if isinstance(op, DotOp | DotSpOp) and plain(op.results[0]) is not None
