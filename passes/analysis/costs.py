@@ -17,6 +17,7 @@ It does not count instructions of other kinds, latencies, which stages of a ring
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import NamedTuple
 
 from tilec.isa import Target
@@ -109,4 +110,26 @@ def rows_together(rows: int, cols: int, at_once: int) -> int:
         cols: likewise.
         at_once: tiles, or clusters, that run at the same time.
     """
-    return min(_GROUPS, key=lambda count: count * rows + -(-at_once // count) * cols)
+    return min(_GROUPS, key=lambda count: read_by_groups(count, rows, cols, at_once))
+
+
+def read_by_groups(count: int, rows: int, cols: int, at_once: int) -> int:
+    """Rows and columns that tiles of one time read, so many rows of tiles gone down together.
+
+    Args:
+        count: rows of tiles.
+        rows: of a tile, or of those of a cluster.
+        cols: likewise.
+        at_once: tiles, or clusters, that run at the same time.
+    """
+    return count * rows + -(-at_once // count) * cols
+
+
+_SPAN = 1.23
+"""Rows, and columns, that tiles next to each other on Hilbert's curve lie in, over the root of
+their number: the mean of 16 to 132 tiles."""
+
+
+def read_along_curve(rows: int, cols: int, at_once: int) -> float:
+    """Rows and columns that tiles of one time read along Hilbert's curve; arguments as before."""
+    return (rows + cols) * _SPAN * sqrt(at_once)
