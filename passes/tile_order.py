@@ -77,7 +77,7 @@ def told(order: TileOrder, rows: int, cols: int, at_once: int) -> str:
     """An order in words, with what its tiles read beside those of the other; arguments as there."""
     other = order.rows or rows_together(rows, cols, at_once)
     along = read_along_curve(rows, cols, at_once)
-    grouped = read_by_groups(other, rows, cols, at_once)
+    grouped = float(read_by_groups(other, rows, cols, at_once))
     by_rows = f"{counted(other, 'row')} at a time, column by column"
     chosen, rest = (by_rows, grouped), ("along Hilbert curves", along)
     if order.is_curve:
