@@ -163,7 +163,13 @@ def test_half_a_register_of_codes_declines() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "chip"), [("f16", "sm_80"), ("s8", "sm_80"), ("e4m3", "sm_120a"), ("tf32", "sm_120a")]
+    ("name", "chip"),
+    [
+        pytest.param("f16", "sm_80", marks=pytest.mark.slow),
+        ("s8", "sm_80"),
+        ("e4m3", "sm_120a"),
+        pytest.param("tf32", "sm_120a", marks=pytest.mark.slow),
+    ],
 )
 def test_other_targets(name: str, chip: str) -> None:
     """The same source, where warps multiply."""

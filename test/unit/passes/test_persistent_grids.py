@@ -71,7 +71,7 @@ def test_products(gemm: tilec.Compiled, extents: tuple[int, int, int], sms: int)
     assert (c.base[:, extents[1] :] == 77).all()
 
 
-@pytest.mark.parametrize("cluster", ["1, 1", "2, 1"])
+@pytest.mark.parametrize("cluster", [pytest.param("1, 1", marks=pytest.mark.slow), "2, 1"])
 def test_along_a_curve(cluster: str) -> None:
     """Each tile has one place; clusters of two, whose second CTA may have none, go along it."""
     pins = (
