@@ -191,6 +191,9 @@ def launch(
     variables.copy_back()
     report = report_of(program, entry, findings, completed=completed)
     report.advice = advice
+    if machine.observer is not None:
+        report.unchecked = machine.observer.global_.unchecked
+        report.race_bytes = machine.observer.global_.grid.bytes
     report.timeline = None if machine.recorder is None else machine.recorder.end()
     if not checks and not completed:
         raise SimulationError(findings[-1].message, report)
