@@ -104,7 +104,7 @@ class Encounters:
         places = first[:, None] + np.arange(lanes.size // owners.granule)
         stamps = np.broadcast_to(lanes.stamps[:, None], places.shape)
         epochs = owners.granules
-        marked = stamps
+        marked: Array = stamps
         before = epochs.writer[places]
         repeated = self._hold(owners, lanes, places, before, stamps, wrote=True)
         if repeated is not None:
@@ -169,8 +169,8 @@ class Encounters:
             left = lanes.written(winner[:, 0], winner[:, 1], granule, shape)
             same = (lanes.written(rows, columns, granule, shape) == left).all(axis=1)
         owners.granules.writer[places[rows[same], columns[same]]] |= _SEVERAL
-        others = last[rows, columns]
-        self._report(owners, lanes, places, (rows, columns), others, same, wrote=True)
+        found_there = last[rows, columns]
+        self._report(owners, lanes, places, (rows, columns), found_there, same, wrote=True)
 
     def _found(self, owners: Owners, places: Array) -> Array:
         """What granules hold, (n, granule) bytes."""

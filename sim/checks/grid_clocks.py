@@ -208,7 +208,7 @@ class GridClocks:
         ctas, warps, _ = self.wave.shape
         if mask is None:
             return np.ones((ctas, warps), np.bool_)
-        return np.broadcast_to(mask, self.wave.shape).any(axis=2)
+        return np.asarray(np.broadcast_to(mask, self.wave.shape).any(axis=2))
 
     # What it orders
 
