@@ -34,8 +34,8 @@ class SelectWgmma(KernelPass):
 
     In: level 1. Out: the same; each `tile.dot` or `tile.dot_sp` that warpgroups will compute has
     a `form` of `wgmma.mma_async`, which says whether A comes from shared memory or from
-    registers, and `warps`. tile-stage-wgmma follows them. This requires a loaded B, and suitable extents,
-    types and warps; a computed A comes from registers. Other products are left to
+    registers, and `warps`. tile-stage-wgmma follows them. This requires a loaded B, and suitable
+    extents, types and warps; a computed A comes from registers. Other products are left to
     tile-select-mma, with a remark that says why. A product that names a form keeps it.
 
     Attributes:
