@@ -116,6 +116,8 @@ class _Place(AbstractContextManager[None]):
         traceback: TracebackType | None,
     ) -> bool:
         self._location.__exit__(exc_type, exc_value, traceback)
+        if exc_value is None:
+            return False
         if isinstance(exc_value, PassError):
             self._report.errors += exc_value.diagnostics
         elif isinstance(exc_value, TilecError):

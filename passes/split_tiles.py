@@ -24,7 +24,7 @@ class SplitTiles(KernelPass):
 
     def run(self, kernel: Kernel) -> None:
         """Rewrite a kernel."""
-        types = (result.type for op in kernel.walk() for result in op.results)
+        types = {result.type for op in kernel.walk() for result in op.results}
         tensors = (type_ for type_ in types if isinstance(type_, ir.RankedTensorType))
         if not all(is_one_unit(tensor.shape) for tensor in tensors):
             from .units.splitting import split_kernel  # noqa: PLC0415 (few programs need it)

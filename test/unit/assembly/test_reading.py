@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import random
 import re
 
 import pytest
 from tilec.frontend.contexts import new_context
 from tilec.frontend.parsing import parse
 from tilec.ir.assembly import to_generic
+from tilec.ir.assembly.scan import skip_space
 from tilec.ir.mlir import ir
 from tilec.passes.base import ProgramError
 from tilec.report.diagnostics import Source, render
@@ -169,3 +171,41 @@ def test_generic_and_custom_mix(context: ir.Context) -> None:
     one, two = (parse(Source("-", each), context) for each in (PLACES, text))
     assert str(one) == str(two)
     assert len(re.findall(r'"tile\.', text)) == 1
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_space_and_comments_between_tokens(seed: int) -> None:
+    source = random.Random(seed)
+    parts = (
+        " ",
+        "  ",
+        "\n",
+        "\t",
+        "// c %x\n",
+        "/",
+        "//",
+        "%a",
+        "x",
+        ":",
+        '"',
+        "!",
+        "é",
+        "~",
+        "\x7f",
+    )
+    text = "".join(source.choices(parts, k=12))
+    for at in range(len(text) + 1):
+        for end in (*range(len(text) + 1), len(text) + 5):
+            assert skip_space(text, at, end) == _next_token(text, at, min(end, len(text)))
+
+
+def _next_token(text: str, at: int, end: int) -> int:
+    while at < end:
+        if text[at].isspace():
+            at += 1
+        elif text.startswith("//", at) and at + 1 < end:
+            newline = text.find("\n", at, end)
+            at = end if newline < 0 else newline
+        else:
+            break
+    return at

@@ -184,3 +184,16 @@ def test_random_programs_compute_the_same_and_verify(kernel: ir.OpView, seed: in
     with interner:
         emit(0, [(roots[0], "%0"), (roots[1], "%1")])
     assert i1() == roots[2].type
+
+
+def test_constants_are_found_by_their_numbers(kernel: ir.OpView) -> None:
+    makers = (arith.index, llvm.constant_i32, llvm.constant_i64)
+    with Interner(kernel):
+        found = [[make(number) for make in makers for number in (0, 1, -1)] for _ in range(2)]
+        with not_interned():
+            others = [make(0) for make in makers]
+    assert found[0] == found[1]
+    assert len({*found[0], *others}) == 9 + 3
+    values = [ir.IntegerAttr(value.owner.attributes["value"]).value for value in found[0]]
+    assert values == [0, 1, -1] * 3
+    assert [str(value.type) for value in found[0]] == ["index"] * 3 + ["i32"] * 3 + ["i64"] * 3

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tilec.layout import LayoutError, LinearLayout
 from tilec.layout.gf2 import Echelon, combine, independent, intersection, rank
+from tilec.layout.linear import places
 
 FAST = settings(max_examples=100, derandomize=True)
 A = {"x": 2, "y": 1}
@@ -222,3 +223,15 @@ def test_parts_of_a_layout():
 def test_what_makes_no_layout_is_refused(make, message):
     with pytest.raises(LayoutError, match=message):
         make()
+
+
+@FAST
+@given(st.lists(st.tuples(st.integers(0, 7), st.integers(0, 15)), max_size=5))
+def test_places_of_every_index(images):
+    layout = LinearLayout.of({"x": images, "y": [(1, 1)]}, {"row": 8, "col": 16})
+    index = np.arange(1 << len(images))
+    rows, cols = np.zeros_like(index), np.zeros_like(index)
+    for bit, (row, col) in enumerate(images):
+        rows ^= (index >> bit & 1) * row
+        cols ^= (index >> bit & 1) * col
+    assert places(layout, "x") == tuple(zip(rows.tolist(), cols.tolist(), strict=True))
