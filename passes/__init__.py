@@ -32,7 +32,8 @@ of other packages by `foreign`, for which `erasure` looks after uses. `mlir_diag
 MLIR reports; `pipeline_dump` shows a pipeline; `transform_passes`, by an op of `transform_dialect`,
 has transform scripts find passes. They stand on `base` (what a pass is), `kernel_pass` (a pass on
 kernels), `report` (errors and remarks), `functions` and `search` (finding kernels, ops), `emit` and
-`thread_index` (making ops), `lowerings` (of ops that others define).
+`thread_index` (making ops), `tile_order` (of a grid's tiles), `lowerings` (of ops that others
+define).
 
 Here is what a pass of another package imports; what needs MLIR is imported when first used.
 """
