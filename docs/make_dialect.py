@@ -145,8 +145,8 @@ def _attributes() -> Iterator[str]:
     """The discardable attributes."""
     yield "\n## Discardable attributes\n\n"
     yield (
-        "These attributes may also be on ops of other dialects. A *guarantee* must be true; a launch "
-        "checks the guarantees of arguments.\n\n"
+        "These attributes may also be on ops of other dialects. A *guarantee* must be true; a "
+        "launch checks the guarantees of arguments.\n\n"
     )
     rows = [
         (

@@ -48,7 +48,9 @@ def _renumber(kernel: Kernel, rows: int) -> None:
     for op in numbers:
         op.result.replace_all_uses_with(new[dimension_of(op)])
         op.operation.erase()
-    kernel.remark(kernel.function, f"goes down {counted(rows, 'row')} of CTAs before a next column")
+    kernel.remark(
+        kernel.function, f"goes down {counted(rows, 'row')} of CTAs before the next column"
+    )
 
 
 def _places(rows: int) -> tuple[Value, Value]:

@@ -160,8 +160,8 @@ DISCARDABLE: Mapping[str, Discardable] = MappingProxyType(
                 "DenseI64ArrayAttr",
                 "array<i64: X, Y, Z>, of which at most one is more than 1",
                 "This number of neighbours along an axis of the grid form a cluster, whose CTAs "
-                "load shared data for each other. `tile-form-clusters` chooses it, unless the program "
-                "does, and `tile-make-persistent` assigns tiles to clusters.",
+                "load shared data for each other. `tile-form-clusters` chooses it, unless the "
+                "program does, and `tile-make-persistent` assigns tiles to clusters.",
                 judged=True,
             ),
             Discardable(

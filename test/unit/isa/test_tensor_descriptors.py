@@ -113,7 +113,11 @@ def test_what_no_kind_has(fields, message):
 @pytest.mark.parametrize(
     ("kind", "word", "message"),
     [
-        ("f16", 2 << 7 | 1 << 4, "type code 2 of A means nothing to kind::f16; legal: 0 f16, 1 bf"),
+        (
+            "f16",
+            2 << 7 | 1 << 4,
+            "type code 2 of A has no meaning for kind::f16; legal: 0 f16, 1 bf",
+        ),
         ("f8f6f4", 2 << 10 | 1 << 4, "type code 2 of B"),
         ("f16", 3 << 4, "type code 3 of D"),
         ("f16", 1 << 4 | 1 << 6, "bits 0x40 mean nothing"),
