@@ -69,6 +69,7 @@ _GROUPS = {
     "Products of tiles by warpgroups": "warpgroup_dot",
     "Barriers in shared memory": "barrier",
     "Copies of boxes": "tma",
+    "Copies of four rows": "tma_rows",
     "Tensor memory": "tensor_memory",
     "Products in tensor memory": "tcgen05",
     "Loads, stores and order of tensor memory": "tcgen05_moves",

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from tilec.dialects.tile.attributes import CTA_CLUSTER, CTAS_PER_SM, MULTICAST, PERSISTENT
-from tilec.dialects.tile.ops import AsyncCopyOp, WarpgroupDotOp
+from tilec.dialects.tile.ops import AsyncCopyOp
+from tilec.dialects.tile.ops.warpgroup_dot import AwaitedProduct
 from tilec.dialects.tile.shared import shared_buffer
 from tilec.dialects.tile.tiles import bits_of
 from tilec.ir.attributes import cluster_size, given_attribute
@@ -122,16 +123,17 @@ def _round(loop: scf.ForOp, saved: float, target: Target) -> Round:
     """What a round takes if so many bytes need not come from L2."""
     ops = list(loop.regions[0].blocks[0].operations)
     copies = [op for op in ops if isinstance(op, AsyncCopyOp)]
-    dots = [_product(op) for op in ops if isinstance(op, WarpgroupDotOp)]
+    dots = [_product(op) for op in ops if isinstance(op, AwaitedProduct)]
     return cost_of_round(dots, _bytes(copies) - saved, target)
 
 
-def _product(dot: WarpgroupDotOp) -> Product:
+def _product(dot: AwaitedProduct) -> Product:
     m, n = ir.RankedTensorType(dot.d.type).shape
     bits = bits_of(memref_of(dot.b).element_type)
     form = dot.key
     held = "a" in dot.tiles()
-    return Product(m, n, dot.depth(), bits, True, held, form.operand("d").cols)
+    columns, of_stored = form.operand("d").cols, dot.COLUMNS_OF_STORED
+    return Product(m, n, dot.depth(), bits, True, held, columns, of_stored)
 
 
 def _does_not_pay(loop: scf.ForOp, shared: list[AsyncCopyOp], target: Target) -> str:

@@ -107,8 +107,9 @@ DISCARDABLE: Mapping[str, Discardable] = MappingProxyType(
                 RASTERIZE,
                 Bearer.FUNCTION,
                 "IntegerAttr",
-                "a number of rows",
-                "`tile-rasterize` numbers CTAs in columns of this number of rows of the grid.",
+                'a number of rows, or `"hilbert"`',
+                "`tile-rasterize` numbers CTAs, or `tile-make-persistent` tiles, in columns of "
+                "this number of rows of the grid, or along Hilbert curves.",
                 judged=True,
             ),
             Discardable(

@@ -1,6 +1,7 @@
 """`tile.fill`, `tile.elementwise`, `tile.cast`: register by register."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -16,7 +17,7 @@ from tilec.isa.wording import counted
 from ..casts import CASTS, WIDE, check_cast
 from ..dialect import ByteType
 from ..tiles import TileValue
-from .base import TileOp, any_tile_of, fragment_value, integer
+from .base import TileOp, any_tile_of, fragment_value, integer, without_layouts
 
 ELEMENTWISE: Mapping[str, int] = MappingProxyType(
     {
@@ -166,7 +167,7 @@ def check_kind(name: str, element: Type) -> None:
 
 
 class CastOp(TileOp, name="cast"):
-    """An upstream cast applied to each element; shape and layout do not change.
+    """An upstream cast of each element of a tile or fragment; shape and layout do not change.
 
     In addition to the casts that upstream lowers, f32, f16, bf16, tf32 and floats of 8, 6 and 4
     bits (6-bit floats, and optionally 4-bit floats, in `!tile.byte`) are converted to each other:
@@ -176,13 +177,14 @@ class CastOp(TileOp, name="cast"):
     (PTX ISA, `cvt.rn.satfinite`). A conversion to tf32 rounds to nearest, ties away from zero
     (`cvt.rna.tf32`).
 
-    Further attributes are those of the upstream op.
+    On tiles it is for the types that upstream's ops do not take, such as `!tile.byte`. Further
+    attributes are those of the upstream op.
     """
 
     assembly_format = "keyword($fn) $source attr-dict `:` type($source) `to` type($result)"
 
     OPEN = True
-    SEMANTICS = PURE
+    SEMANTICS = PURE.but(layouts=LayoutRule.JOINED, cost=1)
 
     source: ext.Operand[Any]
     fn: ir.StringAttr
@@ -193,9 +195,10 @@ class CastOp(TileOp, name="cast"):
         name = self.fn.value
         if name not in CASTS:
             raise UnknownNameError("cast", name, CASTS)
-        source = fragment_value(self.operands[0], "source")
-        result = fragment_value(self.results[0], "result")
-        if (source.shape, source.layout) != (result.shape, result.layout):
+        without_layouts(self)
+        source = any_tile_of(self.operands[0], "source")
+        result = any_tile_of(self.results[0], "result")
+        if replace(result, element=source.element) != source:
             raise TilecError(
                 f"shape and layout must stay: {self.operands[0].type} to {self.results[0].type}"
             )
