@@ -25,9 +25,7 @@ def indexing_maps(op: Op) -> list[tuple[int, ...]]:
         assert isinstance(each, ir.AffineMapAttr)
         loops = [one for one in each.value.results if isinstance(one, ir.AffineDimExpr)]
         if len(loops) != len(each.value.results) or len(set(map(str, loops))) != len(loops):
-            raise TilecError(
-                f"is indexed by {each.value}; each dimension must be a loop of its own"
-            )
+            raise TilecError(f"is indexed by {each.value}; each dimension must be a different loop")
         found.append(tuple(loop.position for loop in loops))
     return found
 

@@ -131,5 +131,5 @@ def _goes_on(running: Running) -> bool:
 
 def _deadlock(ctas: Sequence[Cta]) -> Finding:
     node = next(cta.waits for cta in ctas if cta.waits is not None)
-    message = f"'{node.name}' op waits for what never comes"
+    message = f"'{node.name}' op waits forever"
     return Finding("deadlock", message, node.op.location)

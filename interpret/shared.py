@@ -119,13 +119,13 @@ class SharedMemory:
         self._check_written(buffer, at, report)
         self._check_unread(at, "updates", report)
         if self._touches.update(at, warps):
-            report("race", "updates what another warp touches, with no barrier between")
+            report("race", "updates data that another warp accesses, without a barrier in between")
         self._proxies.write(at, warps)
 
     def _check_read(self, buffer: Buffer, at: Array, warps: Array, report: Report) -> None:
         self._check_written(buffer, at, report)
         if self._touches.read(at, warps):
-            report("race", "reads what another warp wrote, with no barrier between")
+            report("race", "reads data that another warp wrote, without a barrier in between")
 
     def _check_written(self, buffer: Buffer, at: Array, report: Report) -> None:
         """Say what is wrong with reading bytes of a buffer."""
@@ -149,7 +149,7 @@ class SharedMemory:
         self._check_unread(at, "writes", report)
         same = (buffer.data[places] == new) & (self._owner[at] == buffer.shared)
         if self._touches.write(at, warps, same):
-            report("race", "writes what another warp touches, with no barrier between")
+            report("race", "writes data that another warp accesses, without a barrier in between")
         self._own(buffer, at)
         self._proxies.write(at, warps)
 
@@ -173,7 +173,7 @@ class SharedMemory:
             report("in flight", "copies to shared memory that another copy is writing")
         self._check_unread(at, "copies to", report)
         if self._touches.copy(at, copying):
-            report("race", "copies to what a warp touches, with no barrier between")
+            report("race", "copies to data that a warp accesses, without a barrier in between")
         self._in_flight[at] = True
 
     def end_copy(self, copy: PendingCopy) -> None:
@@ -207,8 +207,8 @@ class SharedMemory:
         if self._proxies.is_unfenced(at, issuer):
             report(
                 "proxy",
-                "reads by the asynchronous proxy what threads wrote, with no fence.proxy.async "
-                "between",
+                "reads through the asynchronous proxy data that threads wrote, without a "
+                "fence.proxy.async in between",
             )
 
     def read_by(

@@ -167,7 +167,8 @@ class InstructionDescriptor:
         step = transposed_columns(group)
         if self.transpose_b and kind.container == 8 and self.n % step:
             raise TilecError(
-                f"N = {self.n} is not a multiple of {step}, as B of 8 bits along N wants for {what}"
+                f"N = {self.n} is not a multiple of {step}, as an 8-bit B along N requires "
+                f"for {what}"
             )
         if self.shift and not stationary:
             raise TilecError(f"only .ws moves columns of B, not {what}")
@@ -218,7 +219,8 @@ class InstructionDescriptor:
         stray = word ^ found.encode()
         if stray:
             raise TilecError(
-                f"instruction descriptor {word:#010x}: bits {stray:#x} mean nothing to kind::{kind}"
+                f"instruction descriptor {word:#010x}: bits {stray:#x} have no meaning for "
+                f"kind::{kind}"
             )
         return found
 
@@ -227,5 +229,7 @@ def _named(names: dict[int, str], code: int, kind: str, of: str) -> str:
     found = names.get(code)
     if found is None:
         legal = ", ".join(f"{known} {name}" for known, name in names.items())
-        raise TilecError(f"type code {code} of {of} means nothing to kind::{kind}; legal: {legal}")
+        raise TilecError(
+            f"type code {code} of {of} has no meaning for kind::{kind}; legal: {legal}"
+        )
     return found

@@ -61,7 +61,7 @@ def _comment(one: Instruction, buffers: list[Buffer], threads: int) -> Iterator[
     shared = [name for name in one.names if _is_shared(one, name)]
     if shared:
         yield f"In shared memory: {', '.join(shared)}."
-    yield "Left out is what must surround it, such as a wait for what it starts."
+    yield "The code that must surround it, such as a wait for its completion, is omitted."
 
 
 def _prepare(one: Instruction, name: str) -> Iterator[str]:

@@ -80,12 +80,12 @@ def named(mnemonic: str, a: str | None = None) -> Instruction | None:
         a: where A lies, if it is not the first place.
 
     Raises:
-        TilecError: if it has no choice of where A lies.
+        TilecError: if it does not offer a choice for the location of A.
     """
     table = instructions()
     if mnemonic in table:
         if a is not None and not mnemonic.endswith(f".a::{a}"):
-            raise TilecError(f"{mnemonic} has no choice of where A lies")
+            raise TilecError(f"{mnemonic} does not offer a choice for the location of A")
         return table[mnemonic]
     if not mnemonic.startswith(_TENSOR_OPCODES):
         return None

@@ -53,7 +53,7 @@ class MatrixDescriptor:
             legal = ", ".join(SWIZZLE_CODES)
             raise TilecError(f"unknown swizzle '{self.swizzle}'; legal: {legal}")
         if self.base_offset not in range(8):
-            raise TilecError(f"a base offset of {self.base_offset} is none of 0 to 7")
+            raise TilecError(f"a base offset of {self.base_offset} is not one of 0 to 7")
 
     def encode(self) -> int:
         """The 64 bits."""

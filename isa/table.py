@@ -125,7 +125,7 @@ def _refuse_kind(found: Sequence[Form], ptx: str, a: str) -> tuple[Form, ...]:
     """Raise if forms are called `ptx`, none of which has A in such a place."""
     legal = [one.a_kind for one in found if one.a_kind is not None]
     if found and not legal:
-        raise TilecError(f"{ptx} has no choice of where A lies")
+        raise TilecError(f"{ptx} does not offer a choice for the location of A")
     if legal:
         raise UnknownNameError("place of A", a, legal)
     return ()

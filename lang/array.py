@@ -152,8 +152,9 @@ class Array(Generic[D, *Extents]):
 
         def __add__(self, other: Any) -> NoReturn:
             raise TilecError(
-                f"{self.name} is in memory, and no pointer: tl.load({self.name}, (…), shape=(…)) "
-                "takes a place in it, which may be a tile of indices"
+                f"{self.name} is an array in memory, not a pointer: tl.load({self.name}, "
+                "(…), shape=(…)) "
+                "takes an index, which may be a tile of indices"
             )
 
         __radd__ = __sub__ = __mul__ = __rmul__ = __truediv__ = __add__

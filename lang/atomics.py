@@ -179,7 +179,8 @@ def atomic_cas(
     expected = _whole(array, compare, index, mask, shape)
     if expected.shape != wanted.shape:
         raise TilecError(
-            f"atomic_cas takes what it compares and stores in one shape, not {compare!r} and "
+            "atomic_cas needs the values to compare and to store in one shape, not "
+            f"{compare!r} and "
             f"{tile!r}"
         )
     fixed = [expected.value, array.value, wanted.value]

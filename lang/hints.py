@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from tilec.isa.errors import nearest
 
-_NO_POINTERS = "arrays are arguments, and loads and stores say a place in them and a shape"
+_NO_POINTERS = "arrays are arguments; loads and stores take an index and a shape"
 
 _LANGUAGE = MappingProxyType(
     {
@@ -30,13 +30,13 @@ _LANGUAGE = MappingProxyType(
         "cat": "tl.concatenate((a, b))",
         "clamp": "tl.clip(x, low, high)",
         "condition": "while",
-        "const": "annotate the array; what a kernel does not store to, it does not change",
+        "const": "annotate the array; a kernel changes only arrays that it stores to",
         "constexpr": "annotate the argument tl.Constant[int]; globals are constants as they are",
         "constexpr_type": "tl.Constant[int]",
         "core": "tl has the functions itself",
         "div_rn": "x / y, which rounds to nearest",
         "dtype": "tl.DType",
-        "expect_zero": "nothing: the loop's bounds say it",
+        "expect_zero": "nothing: the loop's bounds determine it",
         "extra": "tl has the functions of libdevice itself, such as tl.erf",
         "fdiv": "x / y",
         "float8e4b15": "tl.float8_e4m3fn",
@@ -51,8 +51,8 @@ _LANGUAGE = MappingProxyType(
         "make_tensor_descriptor": _NO_POINTERS,
         "map_elementwise": "operators and tl.where",
         "math": "tl has the functions itself, such as tl.exp",
-        "max_constancy": "nothing: it is found",
-        "max_contiguous": "tl.assume(array, strides=(…, 1)), or nothing: it is found",
+        "max_constancy": "nothing: tilec determines it",
+        "max_contiguous": "tl.assume(array, strides=(…, 1)), or nothing: tilec determines it",
         "mul": "x * y",
         "multiple_of": "tl.assume(array, aligned=16, sizes=(1, 8))",
         "pair_uniform_to_normal": "tl.randn",
@@ -157,10 +157,10 @@ _TILE = MappingProxyType(
 _KEYWORDS = MappingProxyType(
     {
         "allow_tf32": "cast the factors to tl.tfloat32",
-        "boundary_check": "nothing: every access is checked, but by bounds=False",
+        "boundary_check": "nothing: every access is checked, except with bounds=False",
         "cache_modifier": "nothing: tilec chooses",
         "can_reorder": "tl.concatenate keeps the order",
-        "enable_fp_fusion": "tl.fma where it is meant",
+        "enable_fp_fusion": "tl.fma, explicitly",
         "eviction_policy": "nothing: tilec chooses",
         "input_precision": "precision=, 'tf32' or 'tf32x3'",
         "is_volatile": "tl.atomic_add(array, index, 0)",
@@ -173,7 +173,7 @@ _KEYWORDS = MappingProxyType(
         "other": "fill=",
         "out_dtype": "dtype=",
         "padding_option": "fill=",
-        "return_indices": "tl.argmax beside tl.max",
+        "return_indices": "tl.argmax, and tl.max for the value",
         "warp_specialize": "nothing: tilec chooses where the target has it",
     }
 )

@@ -35,7 +35,7 @@ def histogram(tile: Tile, bins: int, mask: Tile | None = None) -> Tile:
         raise TilecError(f"a histogram is of a tile of integers, not {tile!r}")
     (count,) = extents(bins)
     if count & (count - 1):
-        raise TilecError(f"the bins of a histogram are powers of two; {count} is none")
+        raise TilecError(f"the number of bins of a histogram must be a power of two, not {count}")
     inside = tile >= 0
     if count - 1 < limits(tile.dtype)[1]:
         inside = inside & (tile <= count - 1)

@@ -96,7 +96,7 @@ def _broadcast(args: Any) -> list[Tile]:
         if not isinstance(tile, Tile):
             raise TilecError(f"inline assembly takes tiles and scalars, not {tile!r}")
     if not tiles:
-        raise TilecError("inline assembly takes a tile at least, which says the shape")
+        raise TilecError("inline assembly takes at least one tile, which says the shape")
     shape = tiles[0].shape
     for tile in tiles[1:]:
         shape = broadcast_shape(shape, tile.shape)

@@ -233,7 +233,7 @@ class Frame:
                 return loops.count(self, node, values)
         if isinstance(values, Tile) or not hasattr(values, "__iter__"):
             raise KernelError(
-                self.place(node.iter), f"a loop goes through range(…) or a tuple, not {values!r}"
+                self.place(node.iter), f"a loop iterates over range(…) or a tuple, not {values!r}"
             )
         return self._written_out(node, self._for_turns(node, values))
 

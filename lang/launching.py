@@ -108,7 +108,7 @@ def _check_assumed(
         broken = broken_fact(array, facts, "the kernel relies on")
         if broken is not None:
             said = (
-                broken_fact(array, one.facts, f"tl.assume promises at {one.place}")
+                broken_fact(array, one.facts, f"tl.assume guarantees at {one.place}")
                 for one in assumptions()
                 if one.name == name
             )

@@ -123,8 +123,8 @@ class LoopValues:
                     found.append(self._convert(after, like, name))
                 elif not is_same(before, after):
                     raise TilecError(
-                        f"'{name}' is {after!r} {where}, where it was {before!r}: only tiles and "
-                        "numbers change from turn to turn"
+                        f"'{name}' is {after!r} {where}, where it was {before!r}: only "
+                        "tiles and numbers may change from iteration to iteration"
                     )
                 at += 1
         return found

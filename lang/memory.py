@@ -135,7 +135,7 @@ def _fill_outside(
         same = widen(fill, tile.dtype)
         if same is None:
             raise TilecError(
-                f"fill is {fill!r}, and what is loaded {tile!r}: cast it by "
+                f"fill is {fill!r}, and the loaded tile is {tile!r}: cast it by "
                 f".astype(tl.{tile.dtype!r})"
             )
         fill = same
@@ -222,7 +222,7 @@ def stored_tile(
     if isinstance(value, Tile) and value.shape:
         return value
     if not isinstance(value, Tile | int | float):
-        raise TilecError(f"what is stored in {array.name} is a tile, not {value!r}")
+        raise TilecError(f"the value stored in {array.name} is a tile, not {value!r}")
     found = shape_of(index, mask) if shape is None else shape
     if isinstance(value, Tile):
         return broadcast_to(value, found)

@@ -114,7 +114,8 @@ def _of_elements(array: AnyArray, part: Tile, axis: int, shape: Shape) -> Tile:
     if part.ndim == 1 < len(shape):
         if axis < 0:
             raise TilecError(
-                f"the tile {shape} does not lie along dimension {axis + array.ndim - len(shape)} "
+                f"the tile {shape} does not extend along dimension "
+                f"{axis + array.ndim - len(shape)} "
                 f"of {array!r}, so that indices there have its rank, as in rows[:, None]; these "
                 f"are {part!r}"
             )

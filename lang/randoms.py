@@ -60,7 +60,7 @@ def philox(
     if not isinstance(c0, Tile) or c0.dtype not in (int32, uint32):
         raise TilecError(f"counters are tiles of int32 or uint32, not {c0!r}")
     if not isinstance(rounds, int) or rounds < 1:
-        raise TilecError(f"rounds of philox are a number from 1 on, not {rounds!r}")
+        raise TilecError(f"the number of rounds of philox must be at least 1, not {rounds!r}")
     key, key_too = _seed(seed, c0.shape)
     words = [_word(c, c0.shape) for c in (c0, c1, c2, c3)]
     for number in range(rounds):

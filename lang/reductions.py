@@ -45,7 +45,7 @@ def combined(name: str, x: Tile, axis: int | None, keepdims: bool, dtype: Any = 
         TilecError: for elements that do not combine so, or an axis that it does not have.
     """
     if not isinstance(x, Tile) or not x.shape:
-        raise TilecError(f"{name} takes a tile with a dimension at least, not {x!r}")
+        raise TilecError(f"{name} takes a tile with at least one dimension, not {x!r}")
     check_computed(x, name)
     if name not in _GROWING:
         return _combine(name, x, axis, keepdims)

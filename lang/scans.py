@@ -151,11 +151,11 @@ def _tiles(x: Any, what: str) -> tuple[Tile, ...]:
     tiles = (x,) if isinstance(x, Tile) else tuple(x) if isinstance(x, Sequence) else (x,)
     for tile in tiles:
         if not isinstance(tile, Tile) or not tile.shape:
-            raise TilecError(f"{what} takes tiles with a dimension at least, not {tile!r}")
+            raise TilecError(f"{what} takes tiles with at least one dimension, not {tile!r}")
         if tile.shape != tiles[0].shape:
             raise TilecError(f"{what} takes tiles of one shape, not {tiles[0]!r} and {tile!r}")
     if not tiles:
-        raise TilecError(f"{what} takes a tile at least")
+        raise TilecError(f"{what} takes at least one tile")
     return tiles
 
 

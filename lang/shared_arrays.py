@@ -66,7 +66,7 @@ def shared_array(shape: int | Sequence[int], dtype: Any = float32) -> AnyArray:
                 f"kernel is compiled; {extent!r} in {found} is not"
             )
     if not found:
-        raise TilecError("a shared array has one dimension or more; () gives none: take 1")
+        raise TilecError("a shared array needs at least one dimension; write 1 instead of ()")
     element = dtype_of(dtype)
     if per_byte(element) > 1:
         raise TilecError(

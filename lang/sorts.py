@@ -123,7 +123,7 @@ def topk(x: Tile, k: int, axis: int = -1) -> Tile:
 
 def _check(x: object, what: str) -> None:
     if not isinstance(x, Tile) or not x.shape:
-        raise TilecError(f"{what} takes a tile with a dimension at least, not {x!r}")
+        raise TilecError(f"{what} takes a tile with at least one dimension, not {x!r}")
     check_computed(x, what)
 
 

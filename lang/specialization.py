@@ -111,8 +111,16 @@ class Specialization(NamedTuple):
         """The arguments that differ, as people read it."""
         mine, its = dict(self.arguments), dict(other.arguments)
         return [
-            *(f"{name}: {value}, there nothing" for name, value in mine.items() if name not in its),
-            *(f"{name}: nothing, there {value}" for name, value in its.items() if name not in mine),
+            *(
+                f"{name}: {value}, there not present"
+                for name, value in mine.items()
+                if name not in its
+            ),
+            *(
+                f"{name}: not present, there {value}"
+                for name, value in its.items()
+                if name not in mine
+            ),
             *(
                 f"{name}: {difference}"
                 for name, value in mine.items()
@@ -211,7 +219,7 @@ def _given(parameter: Parameter, constants: Mapping[str, Any]) -> Any:
         return constants[parameter.name]
     if isinstance(parameter, StructuredParameter):
         raise LaunchError(
-            f"argument '{parameter.name}' is made of others: give arrays to compile for"
+            f"argument '{parameter.name}' consists of several arguments: pass arrays to compile for"
         )
     return None
 

@@ -48,7 +48,7 @@ def std(x: Tile, axis: int | None = None, *, ddof: int = 0, keepdims: bool = Fal
 def _wide(x: object, axis: int | None, name: str) -> tuple[Tile, int]:
     """A tile as one to add up, and how many elements go into one."""
     if not isinstance(x, Tile) or not x.shape:
-        raise TilecError(f"{name} takes a tile with a dimension at least, not {x!r}")
+        raise TilecError(f"{name} takes a tile with at least one dimension, not {x!r}")
     count = x.size if axis is None else x.shape[axis_of(x, axis)]
     narrow = x.dtype.kind != "float" or x.dtype in (float16, bfloat16)
     wide = where(x, 1.0, 0.0) if x.dtype.kind == "bool" else x.astype(float32) if narrow else x

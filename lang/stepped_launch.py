@@ -171,7 +171,7 @@ class _Memory:
             buffer = self._buffers[block]
             if buffer.number != found or at % size:
                 raise LaunchError(
-                    f"arrays of {buffer.number} and {found} have memory in common, which cannot be "
+                    f"arrays of {buffer.number} and {found} overlap, which cannot be "
                     "stepped through"
                 )
             return View(buffer, at // size, array.shape, strides)

@@ -80,9 +80,7 @@ class Stepper:
             calls.append((frame.f_code, frame.f_lasti))
             frame = frame.f_back
         if tuple(calls) in self._calls:
-            raise TilecError(
-                f"{what} in a loop cannot be stepped through: call it in front of the loop"
-            )
+            raise TilecError(f"{what} in a loop cannot be stepped through: call it before the loop")
         self._calls.add(tuple(calls))
 
     def made(self, op: Any) -> None:
@@ -137,7 +135,7 @@ class Stepper:
         before = len(self.cta.findings)
         try:
             for _ in execute(self.cta, Body((), (node,), ()), self._active):
-                raise KernelError(place(), f"'{node.name}' waits for what never comes")
+                raise KernelError(place(), f"'{node.name}' waits forever")
         except (NoMeaning, Undefined) as error:
             raise KernelError(
                 place(), f"{error}, so the kernel cannot be stepped through"
@@ -176,7 +174,7 @@ class Stepper:
         if times > _POLLS:
             raise KernelError(
                 at,
-                f"finds the same {_POLLS} times: CTAs are stepped through one after the other, so "
+                f"finds the same {_POLLS} times: CTAs are executed one after another, so "
                 "none can wait for a later one",
             )
 

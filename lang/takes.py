@@ -24,7 +24,7 @@ def check_bits(tile: Tile, axis: int, what: str) -> None:
     if extent & (extent - 1):
         wider = 1 << extent.bit_length()
         raise TilecError(
-            f"{what} goes along an axis of a power of two of elements, unlike axis {axis} of "
+            f"{what} needs an axis whose extent is a power of two, unlike axis {axis} of "
             f"{tile!r}; load {wider}, of which some are out of bounds"
         )
 

@@ -121,8 +121,8 @@ class TunedKernel:
             self._warned = True
             warnings.warn(
                 f"{self.kernel.function.__name__} runs with {self.configs[0]!r}, the first of its "
-                "configurations: the simulator has no clock to choose by; autotune(…, by=lambda "
-                "report: …) chooses by what it counts",
+                "configurations: the simulator has no clock; autotune(…, by=lambda report: "
+                "…) chooses by its counts",
                 stacklevel=4,
             )
 
@@ -138,8 +138,8 @@ class TunedKernel:
         for name in kwargs:
             if name in self.configs[0].constants:
                 raise LaunchError(
-                    f"constant '{name}' of {self.kernel.function.__name__} is what autotune tries; "
-                    "leave it out, or launch .kernel with it"
+                    f"constant '{name}' of {self.kernel.function.__name__} is chosen by "
+                    "autotune; omit it, or launch .kernel with it"
                 )
         values = {**self.kernel.defaults, **dict(zip(names, args, strict=False)), **kwargs}
         found = self._key_of(values)

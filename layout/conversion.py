@@ -63,8 +63,8 @@ def conversion_plans(
     ]
     if not found:
         raise LayoutError(
-            f"no way to move elements of {bits} bits one by one: let both layouts keep the same "
-            f"{8 // bits} neighbours together in a register"
+            f"cannot move elements of {bits} bits one by one: both layouts must keep the same "
+            f"{8 // bits} neighbours in one register"
         )
     return tuple(sorted(found, key=_rank))
 

@@ -151,7 +151,7 @@ def solve_descriptor(form: Form, name: str, matrix: SharedMatrix) -> DescribedOp
     operand = form.operand(name)
     if operand.storage is not Storage.SHARED:
         raise LayoutError(
-            f"no descriptor tells {form.mnemonic()} this operand {name}: it lies in "
+            f"no descriptor of {form.mnemonic()} can describe this operand {name}: it lies in "
             f"{operand.storage}"
         )
     along, _ = indices(name)
@@ -246,7 +246,7 @@ class _Solving:
 
     def failed(self, why: str) -> LayoutError:
         return LayoutError(
-            f"no descriptor tells {self.read.what} this operand {self.read.name}: {why}"
+            f"no descriptor of {self.read.what} can describe this operand {self.read.name}: {why}"
         )
 
     def is_transposed(self, along: str, k: str) -> bool:

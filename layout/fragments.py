@@ -115,9 +115,7 @@ def any_fragment_of(form: Form, name: str) -> Fragment:
     except TilecError as error:
         raise LayoutError(str(error)) from None
     if operand.opaque:
-        raise LayoutError(
-            f"which elements a register of {form.ptx} holds is not defined by the ISA"
-        )
+        raise LayoutError(f"the ISA does not define which elements a register of {form.ptx} holds")
     if not operand.threads:
         raise LayoutError(
             f"operand {name} of {form.ptx} lies in {operand.storage}: no register holds it"

@@ -257,7 +257,7 @@ class LinearLayout:
             LayoutError: if two indices share a place.
         """
         if not self.is_injective:
-            raise LayoutError(f"no left inverse: two indices share a place in {self}")
+            raise LayoutError(f"no left inverse: two indices have the same image in {self}")
         units = [1 << bit for bit in range(sum(b for _, b in self.outs))]
         echelon = Echelon([*self.columns, *units])
         own = (1 << len(self.columns)) - 1
@@ -543,7 +543,7 @@ def _selected(layout: LinearLayout, ins: tuple[str, ...], outs: tuple[str, ...])
 def _inverse(layout: LinearLayout) -> LinearLayout:
     """The inverse of a bijection."""
     if not layout.is_injective:
-        raise LayoutError(f"no inverse: two indices share a place in {layout}")
+        raise LayoutError(f"not invertible: two indices have the same image in {layout}")
     return _right_inverse(layout)
 
 
@@ -554,5 +554,5 @@ def _right_inverse(layout: LinearLayout) -> LinearLayout:
     sources = [echelon.solve(1 << bit) for bit in range(sum(b for _, b in layout.outs))]
     found = tuple(source for source in sources if source is not None)
     if len(found) < len(sources):
-        raise LayoutError(f"no inverse: some place has no index in {layout}")
+        raise LayoutError(f"not invertible: some output has no index in {layout}")
     return LinearLayout(layout.outs, layout.ins, found)

@@ -97,7 +97,7 @@ def logical_column(form: Form, code: Index, column: Index) -> Index:
         Its logical column; integers and numpy arrays alike.
     """
     if form.sparsity is None:
-        raise LayoutError(f"{form.ptx} is dense: its columns are where they stand")
+        raise LayoutError(f"{form.ptx} is dense: its columns are those of the stored matrix")
     return logical_place(form.sparsity.chunk, code, column)
 
 

@@ -274,7 +274,7 @@ def copied(shape: CopyShape) -> Indices:
         LayoutError: if the ISA has no more than a picture of it.
     """
     if shape.rows % 32:
-        raise LayoutError(f"where tcgen05.cp puts {shape.name} is not published but as a picture")
+        raise LayoutError(f"where tcgen05.cp puts {shape.name} is published only as a picture")
     row = np.arange(shape.rows)
     match shape.cast:
         case "warpx4":

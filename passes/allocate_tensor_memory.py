@@ -61,7 +61,7 @@ class AllocateTensorMemory(KernelPass):
         body = kernel.function.regions[0].blocks[0]
         for alloc in allocs:
             if alloc.operation.block != body:
-                kernel.error(alloc, "stands in a branch or loop; legal: at the top of the kernel")
+                kernel.error(alloc, "is in a branch or loop; legal: at the top level of the kernel")
         group = _group(kernel, allocs)
         if kernel.errors:
             return

@@ -58,8 +58,8 @@ def _check_uniform(
             kernel.error(
                 op,
                 f"moves a tile of the whole CTA, but index {number} may differ between threads; "
-                "legal: indices that are the same in all threads, such as those made of block "
-                "numbers",
+                "legal: indices that are the same in all threads, such as those computed "
+                "from block numbers",
             )
 
 

@@ -140,8 +140,7 @@ def _check_cluster(function: Op, chosen: Target, report: Report) -> None:
     elif count > PORTABLE_CLUSTER:
         report.advise(
             function,
-            f"has clusters of {counted(count, 'CTA')}, which the launch asks for and a GPU may "
-            "refuse; up to "
+            f"has clusters of {counted(count, 'CTA')}, which a GPU may not support; up to "
             f"{PORTABLE_CLUSTER} run on every one",
         )
 

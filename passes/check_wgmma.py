@@ -83,9 +83,9 @@ def _check_product(kernel: Kernel, op: WgmmaProduct, states: Mapping[Value, Know
         if State.LOOSE in state:
             kernel.error(
                 op,
-                f"takes operand {number} from registers that another instruction may have written, "
-                "or a wait given back, since the last tile.wgmma_fence; legal: what such a fence "
-                "gives back",
+                f"takes operand {number} from registers that another instruction may have "
+                "written, or a wait returned, since the last tile.wgmma_fence; legal: "
+                "results of such a fence",
             )
         if number == 0 and State.FLIGHT in state:
             kernel.error(op, "takes A from an accumulator in flight; legal: after tile.wgmma_wait")
@@ -94,7 +94,7 @@ def _check_product(kernel: Kernel, op: WgmmaProduct, states: Mapping[Value, Know
     if others:
         kernel.error(
             op,
-            f"goes on in an accumulator that a product {min(others)} may work on, with one {shape};"
+            f"uses an accumulator that a product {min(others)} may work on, with one {shape};"
             " legal: after a tile.wgmma_wait and a tile.wgmma_fence, since only products of one "
             "shape are ordered",
         )
@@ -122,8 +122,8 @@ def _check_use(kernel: Kernel, op: Op, states: Mapping[Value, Known]) -> None:
         if State.FLIGHT in states.get(value, NOTHING).state:
             kernel.error(
                 op,
-                f"uses operand {number} while a tile.wgmma may work on it; legal: what a "
-                "tile.wgmma_wait gives back, and in flight only another tile.wgmma",
+                f"uses operand {number} while a tile.wgmma may use it; legal: results of a "
+                "tile.wgmma_wait, and while in flight only another tile.wgmma",
             )
 
 
@@ -175,8 +175,8 @@ def _check_taken(kernel: Kernel, op: WgmmaProduct | WgmmaWaitOp, flight: Flight)
         if taker is not None:
             kernel.error(
                 op,
-                f"takes operand {number}, an accumulator that a tile.wgmma has made its own; "
-                "legal: what the last product in it gives",
+                f"takes operand {number}, an accumulator that another tile.wgmma has used; "
+                "legal: the result of the last product on it",
                 notes=(Diagnostic(taker.location, "the product that has it", "note"),),
             )
 
@@ -204,7 +204,7 @@ def _check_end(kernel: Kernel, flight: Flight) -> None:
         kernel.error(
             product,
             "may still be in flight when the kernel ends; legal: a tile.wgmma_commit and a "
-            "tile.wgmma_wait of 0 after it, on every way",
+            "tile.wgmma_wait of 0 after it, on every path",
         )
 
 
@@ -235,7 +235,7 @@ def _check_counts(kernel: Kernel) -> None:
     if total > there and last is not None:
         kernel.error(
             last.op,
-            f"waits for registers that never come: the warpgroups ask for "
+            f"waits forever for registers: the warpgroups request "
             f"{' + '.join(str(now) for now, _ in counts)} = {total} a thread; at entry the CTA has "
             f"{groups} times {entry}, {there}",
         )

@@ -65,7 +65,7 @@ class FormClusters(KernelPass):
                 cluster = _best(kernel, loop) if given is None else given
                 shared = [] if cluster is None else _shared(loop, cluster)
                 if not why and not shared:
-                    why = "its products read nothing that neighbours in the grid read, too"
+                    why = "its products do not read data that neighbours in the grid also read"
                 if not why and given is None:
                     why = _does_not_pay(loop, shared, target)
                 if why:

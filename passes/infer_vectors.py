@@ -58,7 +58,7 @@ def _annotate(op: MemoryOp, kernel: Kernel) -> None:
     attributes = op.operation.attributes
     if "masked" in attributes and not op.by_element and in_bounds(memref, indices, shape):
         del attributes["masked"]
-        kernel.remark(op, f"lies inside {memref.type}: no mask")
+        kernel.remark(op, f"is inside {memref.type}: no mask")
     if "vector" in attributes:
         return
     vector = min(contiguous(memref), shape[-1] & -shape[-1])

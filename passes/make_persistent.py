@@ -113,14 +113,14 @@ def _obstacle(kernel: Kernel, loop: scf.ForOp) -> str:
         return f"its loop is not shared out to warps that load: {plan}"
     if plan.stages > plan.room:
         return (
-            f"{plan.stages} stages of {plan.bytes} bytes, as its loop wants, leave no room for the "
-            "tile that is stored"
+            f"{plan.stages} stages of {plan.bytes} bytes, as its loop requires, leave no "
+            "room for the stored tile"
         )
     writers, ops = Writers(kernel.function), _top(kernel)
     if any(writers.between(ops, copy.copy.operands[0]) is not None for copy in plan.copies):
         return (
-            "it may write what the next tile loads (an argument that shares no memory with others "
-            "is llvm.noalias)"
+            "it may write data that the next tile loads (mark arguments that do not overlap "
+            "others llvm.noalias)"
         )
     return ""
 
@@ -141,7 +141,7 @@ def _why_alone(kernel: Kernel, loop: scf.ForOp) -> str:
     before = ops[: ops.index(loop.operation)]
     for op in [op.opview for op in before] + list(walk(loop)):
         if any(one.role is not Role.READ for one in accesses_of(op, kernel.target)):
-            return f"'{op.operation.name}' writes in front of the end of its loop of products"
+            return f"'{op.operation.name}' writes before the end of its loop of products"
     return ""
 
 
@@ -149,15 +149,15 @@ def _mixed(kernel: Kernel, loop: scf.ForOp) -> str:
     """What of a kernel does not go together with several tiles; empty if nothing."""
     inner = next((op for op in _top(kernel) if len(op.regions) and op != loop.operation), None)
     if inner is not None:
-        return f"'{inner.name}' stands beside its loop of products"
+        return f"'{inner.name}' is next to its loop of products"
     body = loop.regions[0].blocks[0]
     buffers = (alloc.result for alloc in kernel.named(AllocSharedOp))
     if any(use.owner.operation.block != body for buffer in buffers for use in buffer.uses):
         return "it fills buffers in shared memory which the tile before may still read"
     if any(map(_follows_from_place, list(loop.operands)[:3])):
         return (
-            "how many rounds it takes may differ from tile to tile, and SMs that are done with "
-            "short ones would wait"
+            "the number of iterations may differ between tiles, and SMs that finish early "
+            "would wait"
         )
     return ""
 

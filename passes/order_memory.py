@@ -91,7 +91,7 @@ _DONE = {Role.READ: "read", Role.WRITE: "written", Role.UPDATE: "updated"}
 
 def _depends(first: CtaAccess, second: CtaAccess) -> str:
     return (
-        f"{second.role.value} what other threads may not have {_DONE[first.role]} yet by "
+        f"{second.role.value} data that other threads may not have {_DONE[first.role]} yet by "
         f"'{first.op.operation.name}'"
     )
 
@@ -99,10 +99,10 @@ def _depends(first: CtaAccess, second: CtaAccess) -> str:
 def _promise(first: CtaAccess, second: CtaAccess) -> str:
     """What would make a barrier between two accesses needless."""
     if first.memref is None or second.memref is None:
-        return "accesses that say what they touch"
+        return "accesses with known addresses"
     if first.memref != second.memref:
         return "arguments that share no memory, of which one is llvm.noalias"
-    return "elements that lie apart, or accesses of one place under one layout"
+    return "elements that do not overlap, or accesses of the same elements under one layout"
 
 
 def _refuse(kernel: Kernel, hazard: Hazard, branch: Op) -> None:

@@ -163,6 +163,6 @@ def _frames(groups: list[CopyGroup], copies: list[StagedCopy]) -> list[ir.Operat
 def _explain_held(loop: scf.ForOp, held: list[StagedCopy], kernel: Kernel) -> None:
     kernel.remark(
         loop,
-        f"has 2 stages of {sum(map(_bytes, held))} bytes of shared memory; without cp.async the "
-        "next round's tiles wait in registers",
+        f"has 2 stages of {sum(map(_bytes, held))} bytes of shared memory; without "
+        "cp.async the next iteration's tiles are kept in registers",
     )

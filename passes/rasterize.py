@@ -49,7 +49,7 @@ def _renumber(kernel: Kernel, order: TileOrder) -> None:
     for op in numbers:
         op.result.replace_all_uses_with(new[dimension_of(op)])
         op.operation.erase()
-    how = f"goes down {counted(order.rows, 'row')} of CTAs before a next column"
+    how = f"goes down {counted(order.rows, 'row')} of CTAs before the next column"
     if order.is_curve:
         how = "goes through its CTAs along Hilbert curves"
     kernel.remark(kernel.function, how)

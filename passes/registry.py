@@ -80,7 +80,7 @@ def register(added: _PassType) -> _PassType:
     if lost := _lost_fields(added):
         raise TilecError(f"'{added.name}' is registered as a class {_no_dataclass(added, lost)}")
     if added.name in PASSES:
-        raise TilecError(f"'{added.name}' is one of tilec's passes; name another pass otherwise")
+        raise TilecError(f"'{added.name}' is one of tilec's passes; choose another name")
     _added[added.name] = added
     pass_class.cache_clear()
     return added

@@ -112,7 +112,7 @@ def _reason(dot: WarpgroupDot, chosen: WgmmaChoice) -> str:
     shape = chosen.form.operand("d").rows, chosen.form.operand("d").cols
     blocks = rows // (m // 4) // shape[0] * (cols // n // shape[1])
     steps = depth // chosen.form.operand("b").rows
-    where = "and B lie in shared memory" if "a" in chosen.buffers else "comes from registers"
+    where = "and B are in shared memory" if "a" in chosen.buffers else "comes from registers"
     return (
         f"becomes {blocks * steps} {chosen.form.mnemonic()} for each of {m // 4}x{n} warpgroups; "
         f"A {where}"

@@ -100,5 +100,5 @@ def _explain(kernel: Kernel, loop: scf.ForOp, plan: Parting) -> None:
         boxes = boxes_of(copy.alloc.results[0], view.panels)
         kernel.remark(
             view,
-            f"is made by TMA, {boxes} a round; what lies outside the array arrives as zeros",
+            f"is made by TMA, {boxes} a round; elements outside the array are zeros",
         )

@@ -72,7 +72,7 @@ def _obstacle(store: StoreOp, tile: TileValue, kernel: Kernel) -> str:
     if tiles is None and store.operation.block != kernel.function.regions[0].blocks[0]:
         return "it is neither at the top of the kernel nor in a loop over tiles there"
     if tiles and control_of(Uniformity(kernel.function), store, Spread.CTA) is not None:
-        return "not all threads of the CTA come to it"
+        return "not all threads of the CTA reach it"
     if _others(store, kernel):
         return "something else may touch its array"
     return ""

@@ -83,7 +83,7 @@ class TensorView:
             legal = ", ".join(word for word in OPERANDS if has[word])
             raise TilecError(f"{one.ptx} has no operand '{name}' in tensor memory; it has {legal}")
         if name == "e" and descriptor.m // one.group != LANES:
-            raise TilecError("the metadata of M = 64 is not published but as a picture")
+            raise TilecError("the metadata of M = 64 is published only as a picture")
         return cls(one, descriptor, name)
 
     @cached_property

@@ -115,7 +115,7 @@ class LayoutView:
             return (
                 f"no register holds operand {self.operand.name}: it lies in {self.operand.storage}"
             )
-        return "which elements a register holds is not defined by the ISA"
+        return "the ISA does not define which elements a register holds"
 
     @property
     def holder(self) -> str:

@@ -149,7 +149,7 @@ def generate(ir: str, *, cpu: str, features: str, level: int) -> str:
         if _worker[0].served == _RETIREMENT:
             _worker.pop().close()
     if not succeeded:
-        raise CodegenError(f"LLVM refuses the module: {text.strip()}")
+        raise CodegenError(f"LLVM rejects the module: {text.strip()}")
     return text
 
 

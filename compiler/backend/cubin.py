@@ -176,7 +176,7 @@ def assemble(ptx: str, target: Target, *, lineinfo: bool = False) -> Assembled:
         if result.returncode:
             lines = [line for line in report.splitlines() if "info" not in line]
             reason = "\n".join(lines) or f"it ended with {result.returncode}"
-            raise AssemblerError(f"ptxas refuses the module:\n{reason}")
+            raise AssemblerError(f"ptxas rejects the module:\n{reason}")
         cubin = binary.read()
     check_cubin(cubin, f"{tool.path} gave")
     return Assembled(cubin, _resources(report), tool, tuple(_notes(report)))
@@ -220,7 +220,7 @@ def disassemble(cubin: bytes, *, lineinfo: bool = False) -> str:
         flags = ("-c", *(["-g"] if lineinfo else []))
         result = run_tool(installed[0].path, *flags, binary.path, files=(binary,))
     if result.returncode:
-        raise AssemblerError(f"nvdisasm refuses the cubin: {result.stderr.strip()}")
+        raise AssemblerError(f"nvdisasm rejects the cubin: {result.stderr.strip()}")
     return result.stdout
 
 

@@ -136,5 +136,7 @@ def _refuse_undefined(ptx: str) -> None:
             raise CodegenError(f"LLVM 22 has no intrinsic '{name}'")
         hint = ""
         if name.startswith("__nv_"):
-            hint = ": it is of libdevice, which tilec does not link; write the approximate form"
+            hint = (
+                ": it belongs to libdevice, which tilec does not link; write the approximate form"
+            )
         raise CodegenError(f"the function '{name}' is not defined{hint}")

@@ -106,7 +106,7 @@ class Store:
                 return None
             digest, value, used = found
             if not _is_entry(*found) or digest != _digest(key, value):
-                raise sqlite3.DatabaseError("the value has another digest")
+                raise sqlite3.DatabaseError("the value does not match its digest")
             now = self._clock()
             if not 0 <= now - used < _RECENT:
                 with suppress(sqlite3.OperationalError):  # busy, or read-only
@@ -151,7 +151,7 @@ class Store:
             fields = ", ".join(Row._fields)
             found = database.execute(f"SELECT {fields} FROM entry ORDER BY used DESC").fetchall()
             if not all(_is_row(*row) for row in found):
-                raise sqlite3.DatabaseError("a row is none of an entry")
+                raise sqlite3.DatabaseError("a row does not belong to an entry")
             return [Row(*row) for row in found]
 
     def clear(self) -> None:

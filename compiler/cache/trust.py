@@ -36,11 +36,11 @@ def distrust(folder: Path, *files: str) -> str | None:
             continue
         if found.st_uid not in trusted:
             owner = _name(found.st_uid)
-            return f"{path} belongs to {owner}; {VARIABLE}={owner} trusts what they put there"
+            return f"{path} belongs to {owner}; {VARIABLE}={owner} trusts their files"
         if path != folder and not stat.S_ISREG(found.st_mode):
             return f"{path} is not a file of the cache"
         if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-            return f"others may write {path}; `chmod go-w` keeps them from it"
+            return f"other users can write to {path}; run `chmod go-w`"
     return _open_way(folder)
 
 
@@ -49,7 +49,7 @@ def _open_way(folder: Path) -> str | None:
     for path in folder.resolve().parents:
         mode = path.stat().st_mode
         if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
-            return f"anybody may write {path}, on the way to {folder}"
+            return f"everybody can write to {path}, a parent of {folder}"
     return None
 
 

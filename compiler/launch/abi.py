@@ -475,7 +475,7 @@ def _check_order(kernel: Mapping[str, Any], at: str) -> None:
     if places != sorted(places):
         number = next(at for at, place in enumerate(places) if place > min(places[at:]))
         what = "tensor maps stand" if kinds[number] == "tensor_map" else "the grid's extents stand"
-        raise SchemaError(f"{at}.arguments[{number}]: {what} behind all other arguments")
+        raise SchemaError(f"{at}.arguments[{number}]: {what} after all other arguments")
     axes = [argument["axis"] for argument in kernel["arguments"] if argument["kind"] == "grid"]
     is_said = "ctas_per_sm" in kernel if "name" in kernel else bool(axes)
     if axes != [0, 1, 2] * is_said:

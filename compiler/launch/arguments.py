@@ -161,7 +161,7 @@ def _check_promises(
     promised = argument.promised
     if address % promised.aligned:
         raise LaunchError(
-            f"argument {number} is at {address:#x}; the kernel was promised a multiple of "
+            f"argument {number} is at {address:#x}; the kernel was compiled for a multiple of "
             f"{counted(promised.aligned, 'byte')} (tile.aligned)"
         )
     # Of an extent of 1 no second element tells the stride.
@@ -172,7 +172,8 @@ def _check_promises(
     ):
         if any(value % multiple for value, multiple in zip(values, multiples, strict=False)):
             raise LaunchError(
-                f"argument {number} has {what} {list(values)}; promised are multiples of "
+                f"argument {number} has {what} {list(values)}; the kernel was compiled for "
+                "multiples of "
                 f"{list(multiples)} (tile.{what})"
             )
 
@@ -185,8 +186,8 @@ def _check_disjoint(
         for other in argument.promised.disjoint if isinstance(argument, MemRef) else ():
             if overlap(_extent(arrays[number]), _extent(arrays[other])):
                 raise LaunchError(
-                    f"arguments {number} and {other} have memory in common; the kernel was "
-                    f"promised that argument {number} shares none with others (llvm.noalias)"
+                    f"arguments {number} and {other} overlap; the kernel was compiled "
+                    f"assuming that argument {number} does not overlap others (llvm.noalias)"
                 )
 
 

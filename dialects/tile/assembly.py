@@ -117,7 +117,7 @@ def _example(wanted: Sequence[int], outputs: int) -> str:
 def _check_places(text: str, count: int) -> None:
     """Check what stands for registers in the text, of which LLVM would end the process."""
     if "\0" in text:
-        raise TilecError("inline assembly has no character 0")
+        raise TilecError("inline assembly cannot contain the character 0")
     for match in _PLACE.finditer(text):
         number = match[1]
         if number == "$" or (_NUMBER.fullmatch(number) and int(number) < count):

@@ -157,5 +157,5 @@ def _offsets(text: str, rows: int, cols: int, bits: int) -> LinearLayout:
             f"offset … -> row {rows}, col {cols}"
         )
     if not places.is_bijective:
-        raise TilecError(f"layout '{text}' puts two elements at the same place")
+        raise TilecError(f"layout '{text}' puts two elements at the same position")
     return places.inverse()

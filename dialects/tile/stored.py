@@ -35,7 +35,7 @@ def check_addressable(layout: LinearLayout) -> None:
     if not layout.is_disjoint:
         raise TilecError(
             f"addresses memory by the layout '{layout}', two of whose inputs set the same bit of a "
-            "row or column; legal: layouts in which each bit of a place is set by one input alone"
+            "row or column; legal: layouts in which each bit of a position is set by one input only"
         )
 
 

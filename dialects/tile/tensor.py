@@ -112,7 +112,7 @@ def buffer_of(type_: ir.MemRefType) -> TensorBuffer:
             f"a buffer in tensor memory has a static shape of rank 2 or more, not {type_}"
         )
     if not is_row_major(type_):
-        raise TilecError(f"a buffer in tensor memory has no strides of its own, unlike {type_}")
+        raise TilecError(f"a buffer in tensor memory cannot have strides, unlike {type_}")
     assert isinstance(type_.memory_space, TensorAttr)
     held, group, stationary = _words(type_.memory_space.text.value)
     *leading, rows, cols = type_.shape

@@ -129,9 +129,8 @@ def resolve(text: str) -> LinearLayout:
 
 
 _WARPGROUPS = (
-    "only tile.wgmma and related ops take what a warpgroup holds, and tile.warp_part gives a "
-    "warp's "
-    "part of it"
+    "only tile.wgmma and related ops take fragments of a warpgroup; tile.warp_part "
+    "gives the part of a warp"
 )
 
 
@@ -184,9 +183,7 @@ def tile_value(type_: Type) -> TileValue | None:
     if isinstance(type_, FragType):
         tile, layout = type_.tile, type_.layout.text.value
         if tile.encoding is not None:
-            raise TilecError(
-                f"a fragment's layout is written beside its tensor, not in it: {type_}"
-            )
+            raise TilecError(f"a fragment's layout is written after its tensor, not in it: {type_}")
         return _checked(tile, layout, is_fragment=True)
     if isinstance(type_, ir.RankedTensorType) and isinstance(type_.encoding, LayoutAttr):
         return _checked(type_, type_.encoding.text.value, is_fragment=False)

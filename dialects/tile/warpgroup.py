@@ -81,7 +81,7 @@ def warpgroup_fragment(value: Value, what: str) -> WarpgroupTile:
     found = warpgroup_tile(value.type)
     if found is None:
         raise TilecError(
-            f"{what} must be a !tile.frag that a warpgroup holds, such as !tile.frag<tensor<64x"
+            f"{what} must be a !tile.frag of a warpgroup, such as !tile.frag<tensor<64x"
             f'256xf32>, #tile.layout<"m64n256k16 d f32">>, not {value.type}'
         )
     return found

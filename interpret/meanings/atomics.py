@@ -92,7 +92,7 @@ def _fetched(call: Call, view: View, rest: tuple[Array, ...]) -> tuple[Array, Ar
     _note(call, view, tile, places, inside)
     at = places[inside]
     if len(np.unique(at)) < len(at):
-        call.report("unspecified", "updates one place several times, in an unspecified order")
+        call.report("unspecified", "updates one position several times, in unspecified order")
     return places, inside
 
 

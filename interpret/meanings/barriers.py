@@ -50,7 +50,9 @@ def find(call: Call, cta: Cta, view: View, index: Array) -> Mbarrier | None:
     assert order is not None
     own = call.cta.agents(call.warps)
     if any(order.known(one)[warp] < time for one in own if one != warp):
-        call.report("race", "uses an mbarrier that another warp initialises, with nothing between")
+        call.report(
+            "race", "uses an mbarrier that another warp initialises, without synchronisation"
+        )
     return found
 
 

@@ -63,7 +63,7 @@ def _in_buffer(call: Call, view: View, first: Sequence[Array]) -> Array:
     at = tile_coordinates(_numbers(call, first), extents, (1,) * len(view.sizes))
     places, inside = places_of(view, at)
     if not inside.all():
-        call.report("bounds", "copies a box that the buffer has no room for")
+        call.report("bounds", "copies a box that does not fit into the buffer")
     return places
 
 
@@ -101,7 +101,7 @@ def _arrive_in(
     if found is None:
         return
     if not found.fenced:
-        call.report("proxy", "signals an mbarrier with no fence after its initialisation")
+        call.report("proxy", "signals an mbarrier without a fence after its initialisation")
     buffer = cta.buffer(view.buffer.shared)
     cta.shared.begin_copy(buffer, to, call.cta.agents(call.warps), call.report)
     found.complete([PendingCopy(buffer, to, values)], to.size * buffer.number.bits // 8)

@@ -221,4 +221,4 @@ def _scatter(call: Call, values: Array, view: View, *rest: Array) -> None:
     data = view.buffer.data
     data[at] = new
     if len(at) and (data[at] != new).any():
-        call.report("unspecified", "stores different elements in one place")
+        call.report("unspecified", "stores different elements to one position")

@@ -131,7 +131,7 @@ def _merged(call: Call, at: int, one: Value, other: Value, first: Array) -> Valu
     type_ = call.result_type(at)
     tile = call.tile(type_)
     if not isinstance(one, np.ndarray) or (tile is not None and not is_fragment(tile)):
-        call.unknown("what threads choose in different ways is one value of the CTA")
+        call.unknown("a value of the whole CTA depends on a condition that differs between threads")
     if call.warpgroup_tile(type_) is not None:
         groups = [bool(first[at].any()) for at in _groups(len(first))]
         return np.where(np.reshape(groups, (-1, 1, 1)), one, other)

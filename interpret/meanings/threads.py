@@ -53,7 +53,7 @@ _ASYNC = ("#nvvm.proxy_kind<async.shared>", "#nvvm.proxy_kind<async>")
 @meaning("nvvm.fence.proxy")
 def _fence_proxy(call: Call) -> None:
     if call.fact("kind", lambda: str(call.op.attributes["kind"])) not in _ASYNC:
-        call.unknown("a fence of another proxy than the asynchronous one")
+        call.unknown("a fence of a proxy other than the asynchronous one")
     call.cta.shared.fence(call.warp_mask)
 
 

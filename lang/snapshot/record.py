@@ -134,11 +134,11 @@ class Record:
         """Note that code takes attributes.
 
         Raises:
-            UnrecordableError: for one that leads to what cannot be recorded.
+            UnrecordableError: for one that refers to something that cannot be recorded.
         """
         found = frozenset(names)
         for name in sorted(found & _FORBIDDEN):
-            raise UnrecordableError(f"'{name}' leads to what cannot be recorded")
+            raise UnrecordableError(f"'{name}' refers to something that cannot be recorded")
         self.any_name |= any_name or not found.isdisjoint(_OF_ANY_NAME)
         self.names |= found
 

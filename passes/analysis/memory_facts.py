@@ -99,7 +99,7 @@ def _facts(type_: ir.MemRefType, promised: ir.DictAttr, assumed: int) -> MemoryF
         for dim, multiple in enumerate(_integers(promised, name, type_.rank)):
             if static[dim] and values[dim] < multiple:
                 raise TilecError(
-                    f"{name} promises a multiple of {multiple} for dimension {dim} of {type_}, "
+                    f"{name} guarantees a multiple of {multiple} for dimension {dim} of {type_}, "
                     "which contradicts it"
                 )
             values[dim] = max(values[dim], multiple)

@@ -59,9 +59,7 @@ class FragmentTypes:
     def _tile(self, type_: Type) -> TileValue:
         tile = tile_value(type_)
         if tile is None:
-            raise TilecError(
-                f"{type_} has no #tile.layout that says who holds it: run tile-assign-layouts first"
-            )
+            raise TilecError(f"{type_} has no #tile.layout: run tile-assign-layouts first")
         if tile.warps != self._warps:
             raise TilecError(
                 f"the layout of {type_} is of {counted(tile.warps, 'warp')}, but the kernel has "

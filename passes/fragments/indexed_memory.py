@@ -106,9 +106,9 @@ class IndexedMemory:
             return [fetch()]
         if "first_warps" not in op.attributes:
             raise TilecError(
-                f"has a result that several warps hold by the layout '{tile.layout}'; legal: "
-                "layouts in which no two warps have one element, or first_warps, and a "
-                "combination of what the warps get"
+                f"has a result that several warps hold by the layout '{tile.layout}'; "
+                "legal: layouts in which no two warps share an element, or first_warps, and "
+                "a combination of the warps' results"
             )
         branch = scf.IfOp(is_zero(self._thread.warp, copies), types, has_else=True)
         with ir.InsertionPoint(branch.then_block):

@@ -27,7 +27,7 @@ def why_no_map(array: Value, function: Op) -> str:
     if not (isinstance(array.owner, ir.Block) and array.owner == function.regions[0].blocks[0]):
         return "its array is not an argument of the kernel"
     if type_.rank not in MAP_RANKS[1:]:
-        return f"an array of rank {type_.rank} has no tensor map with rows"
+        return f"an array of rank {type_.rank} does not have a tensor map with rows"
     strides, _ = type_.get_strides_and_offset()
     if list(strides)[-1] != 1:
         return "elements of a row are not contiguous"

@@ -103,7 +103,7 @@ def chained_products(loop: Op) -> ChainedProducts | str:
     passed = list(end.operands)
     carried = _carried(second.dot, passed)
     if carried is None:
-        return "its second product is not what the next round adds to"
+        return "its second product is not the accumulator of the next iteration"
     rescaling = _depending(rest, block.arguments[1 + carried])
     why = _why_in_turn(first, second, rescaling, {block.arguments[1 + carried]}, passed)
     if why:
@@ -150,14 +150,14 @@ def _why_in_turn(
         passed: what the round passes on.
     """
     if any(op in first.ops or not _only_computes(op) for op in rescaling):
-        return "its first product depends on the second of the round before"
+        return "its first product depends on the second of the previous iteration"
     given = given.union(*(op.results for op in rescaling))
     others = {value for op in second.ops for value in _taken(op)} - {second.dot.c}
     others |= set(passed) - {second.dot.d}
     if second.dot.c not in given or given & others:
-        return "what it carries is not one accumulator, rescaled"
+        return "its loop-carried value is not one rescaled accumulator"
     if isinstance(second.dot.a.owner, ir.Block):
-        return "A of its second product is not computed in the round"
+        return "A of its second product is not computed in the iteration"
     return ""
 
 

@@ -140,7 +140,7 @@ class _Planning:
         """Why the copies stay with the threads that compute; empty if they need not."""
         kernel, block = self._kernel, self._loop.regions[0].blocks[0]
         if not copies:
-            return "nothing is copied for products in each round"
+            return "no operands of products are copied in each iteration"
         size = kernel.block_size
         if size is None or size[1:] != (1, 1):
             return "its threads are numbered in more than one dimension"
@@ -160,11 +160,11 @@ class _Planning:
             readers = [op for op in copy.loads if not isinstance(op.opview, AwaitedProduct)]
             why = copy.obstacle or why_no_map(view.source, kernel.function)
             if readers or any(op.block != block for op in copy.loads):
-                why = "not only products of its body read what is copied"
+                why = "ops other than the products of its body read the copied data"
             elif writers.before(before, view.source) is not None:
-                why = "what is copied may be written in front of it"
+                why = "the copied data may be written before it"
             elif writers.between(tiles, view.source) is not None:
-                why = "what is copied may be written by the tile before"
+                why = "the copied data may be written by the previous tile"
             if why:
                 return why
         copied = {copy.copy for copy in copies}

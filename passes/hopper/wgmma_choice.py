@@ -68,7 +68,7 @@ def choose(dot: WarpgroupDot, warps: int, target: Target, uniformity: Uniformity
     if warps % WARPGROUP_WARPS:
         raise TilecError(f"{warps} warps are not whole warpgroups")
     if control_of(uniformity, dot, Spread.CTA) is not None:
-        raise TilecError("not all threads of the CTA come to it")
+        raise TilecError("not all threads of the CTA reach it")
     grid = _grid(dot, tiles["d"], warps)
     buffers = {}
     for name, value in zip("ab", list(dot.operands)[:2], strict=True):
@@ -203,7 +203,7 @@ def _buffer(name: str, value: Value, uniformity: Uniformity) -> tuple[LoadOp, Op
     if DIRECT in load.attributes or LAYOUT in load.attributes:
         raise TilecError("is pinned to registers by an attribute of its load")
     if control_of(uniformity, load, Spread.CTA) is not None:
-        raise TilecError("is loaded where not all threads of the CTA come")
+        raise TilecError("is loaded where not all threads of the CTA arrive")
     tile = _tile(value)
     if bits_of(element_of(load.memref.type)) != bits_of(tile.element):
         raise TilecError(f"lies in memory as {load.memref.type}")

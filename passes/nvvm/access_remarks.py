@@ -74,14 +74,14 @@ def _why(op: Access, size: int) -> str:
         return ""
     memref, vector = op.memref, vector_of(op)
     if size * 8 < vector * bits_of(element_of(memref.type)):
-        return "a thread has no more that follow each other from where they are aligned"
+        return "a thread has no more aligned consecutive elements"
     known = contiguous(memref)
     if vector > known:
-        return "that is what 'vector' promises"
+        return "'vector' guarantees no more"
     if vector < known:
         if "masked" in op.attributes and vector == together(memref):
-            return "only so many are known to be in bounds together (tile.sizes may say more)"
+            return "no more are known to be in bounds together (tile.sizes may guarantee more)"
         if op.by_element:
-            return "only so many are known to have one index and one truth of the mask"
+            return "no more are known to share an index and the value of the mask"
         return "that is a row of its tile, or what 'vector' says"
     return why_narrow(memref)

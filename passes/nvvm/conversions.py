@@ -63,7 +63,7 @@ class Conversions:
                     return [self._transpose(plan, held, after)]
                 case Shuffles():
                     return [registers_of(self._shuffle(plan, elements(held, before)), after)]
-        raise TilecError("has no plan within a warp")
+        raise TilecError("cannot be done within a warp")
 
     def _transpose(self, plan: Transposition, held: list[Value], after: Packing) -> list[Value]:
         (form,) = forms_of(MovMatrix)

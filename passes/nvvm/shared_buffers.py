@@ -54,7 +54,7 @@ class SharedBuffers:
         """Where a buffer begins, in bytes."""
         says = "offset" in op.attributes
         if self._said not in (None, says):
-            raise TilecError("either every buffer of a kernel says its offset or none does")
+            raise TilecError("either all buffers of a kernel have an offset or none")
         self._said = says
         if not says:
             return self._bytes

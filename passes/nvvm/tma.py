@@ -79,8 +79,8 @@ class BoxCopies:
         is_argument = isinstance(array.owner, ir.Block) and array.owner == entry
         if not is_argument or not is_kernel(function):
             raise TilecError(
-                "copies boxes of an argument of the kernel, of which the launch makes a tensor "
-                "map; this array is none"
+                "copies boxes of an argument of the kernel, for which the launch creates a "
+                "tensor map; this array is not an argument"
             )
         number = ir.BlockArgument(array).arg_number
         described = {"array": number, **_described(op)}

@@ -133,8 +133,8 @@ def _staged(
     writer = writers.between(ops, source)
     if writer is not None:
         obstacle = (
-            f"'{writer.operation.name}' in the loop may write what it reads "
-            "(an argument that shares no memory with others is llvm.noalias)"
+            f"'{writer.operation.name}' in the loop may write data that it reads "
+            "(mark arguments that do not overlap others llvm.noalias)"
         )
     elif not all(map(is_pure, needs)) or _carried(needs, copy, block):
         obstacle = "its indices depend on more than the loop's counter"

@@ -64,7 +64,7 @@ def split_op(op: ir.OpView, expansion: Expansion) -> Sequence[Values] | None:
         return own(op, expansion)
     if rule in _UNIT_BY_UNIT:
         return [repeat_op(op, expansion)]
-    raise TilecError(f"takes no tile of several units, such as {_first(op)}")
+    raise TilecError(f"does not take tiles of several units, such as {_first(op)}")
 
 
 _UNIT_BY_UNIT = (LayoutRule.JOINED, LayoutRule.FREE, LayoutRule.RELATED, LayoutRule.CONVERTED)

@@ -104,5 +104,7 @@ def _constant(col: Value, further: int, width: int) -> int | None:
     """The column of a unit, if that is known; None if it lies in the first matrix anyway."""
     found = constant_of(col)
     if found is None and further >= width:
-        raise TilecError("goes on in the next matrix of the buffer: its column must be a constant")
+        raise TilecError(
+            "continues in the next matrix of the buffer: its column must be a constant"
+        )
     return None if found is None else found + further

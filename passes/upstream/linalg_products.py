@@ -64,15 +64,15 @@ def _misplaced(op: ir.Operation, product: ir.Operation | None) -> str:
         return "follows the product; legal: before it" if product else ""
     if op.name.startswith("linalg."):
         return (
-            "is the second in its kernel, whose CTAs do not wait for each other; give each a "
-            "kernel of its own"
+            "is the second in its kernel, whose CTAs do not wait for each other; put each "
+            "into a separate kernel"
             if product
             else ""
         )
     if op.name.startswith("arith.") or op.name in _BESIDE:
         return ""
     return (
-        "is in a kernel with a linalg op; besides that op, legal are: linalg.fill of its result "
+        "is in a kernel with a linalg op; other legal ops are: linalg.fill of its result "
         "before it, arith ops, affine ops on indices, views of memrefs"
     )
 
@@ -121,5 +121,5 @@ def _initial(kernel: LinalgKernel) -> Value | None:
     for fill in kernel.fills:
         scalar, filled = fill.operands
         if filled != result:
-            raise TilecError("follows a linalg.fill of something other than its result")
+            raise TilecError("follows a linalg.fill of a value other than its result")
     return scalar

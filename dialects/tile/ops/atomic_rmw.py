@@ -70,7 +70,7 @@ class FetchingOp(IndexedOp):
                 raise UnknownNameError(name, given, legal)
         if self.results[0].type != self.tile.type:
             raise TilecError(
-                f"gives what memory held as the tile's type {self.tile.type}, not "
+                f"returns the previous value of memory, in the tile's type {self.tile.type}, not "
                 f"{self.results[0].type}"
             )
         self.instruction()

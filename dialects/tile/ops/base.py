@@ -248,8 +248,8 @@ def without_layouts(op: Op) -> bool:
 def _refuse_wmma(value: Value, what: str) -> None:
     if isinstance(value.type, WmmaType):
         raise TilecError(
-            f"{what} is a wmma fragment: which element is where in it is not defined, so only "
-            "the tile.wmma ops take it"
+            f"{what} is a wmma fragment: the positions of its elements are not defined, so "
+            "only the tile.wmma ops take it"
         )
 
 

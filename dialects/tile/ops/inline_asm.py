@@ -56,7 +56,10 @@ class AsmOp(TileOp):
         for name in (OPERAND_SIZES, RESULT_SIZES):
             held = self.attributes.get(name)
             if not isinstance(held, ir.DenseI32ArrayAttr) or max(held) > 1:
-                raise TilecError(f"takes and gives one tile in each place: {name} of 0 and 1")
+                raise TilecError(
+                    "takes and returns tiles with the same elements in each "
+                    f"position: {name} of 0 and 1"
+                )
         if not 1 <= self.pack <= _MOST:
             raise TilecError(f"pack is a number from 1 to {_MOST}, not {self.pack}")
         without_layouts(self)

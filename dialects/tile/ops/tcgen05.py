@@ -129,7 +129,7 @@ class TensorProductOp(GroupedOp):
         check_indices(list(self.operands)[self._fixed :], sum(ranks), "the product")
         if str(self.operands[_ACCUMULATE].type) != "i1":
             raise TilecError(
-                f"what says whether d is added must be an i1, not {self.operands[_ACCUMULATE].type}"
+                f"the condition for adding d must be an i1, not {self.operands[_ACCUMULATE].type}"
             )
         product = self.product
         self._check_accumulator(product)

@@ -92,8 +92,8 @@ class TensorMoveOp(TileOp):
                 )
         if col is not None and col % buffer.bank + cols > buffer.bank:
             raise TilecError(
-                f"takes columns {col} to {col + cols - 1}, of which {buffer.bank} each lie in "
-                "lanes of their own; legal: those of the same lanes"
+                f"takes columns {col} to {col + cols - 1}, of which {buffer.bank} are in "
+                "separate lanes; legal: columns in the same lanes"
             )
 
 
@@ -106,13 +106,13 @@ def moved_layout(form: "TensorMove", buffer: TensorBuffer) -> LinearLayout:
     from tilec.layout.tensor_moves import moved_into  # noqa: PLC0415 (for Blackwell only)
 
     if buffer.held == "scale":
-        raise TilecError("scale factors come by tile.tcgen05_cp, not in fragments")
+        raise TilecError("scale factors are copied by tile.tcgen05_cp, not loaded as fragments")
     halves = buffer.held == "d" and buffer.element_bits == 16
     if form.packed != halves:
         word = ".unpack::16b" if form.is_store else ".pack::16b"
         raise TilecError(
-            f"{form.ptx} moves {'two columns' if form.packed else 'one column'} in a register; "
-            f"elements of 16 bits that have a column each want {word}, others do not"
+            f"{form.ptx} moves {'two columns' if form.packed else 'one column'} in a "
+            f"register; 16-bit elements with one column each need {word}, others do not"
         )
     return moved_into(form, buffer.layout, buffer.packed)
 

@@ -76,7 +76,7 @@ class AllocTensorOp(GroupedOp, name="alloc_tensor"):
         buffer = tensor_buffer(self.results[0], "buffer")
         if buffer.group > self.group:
             raise TilecError(
-                f"a buffer of a pair of CTAs wants {GROUP} = 2: {self.results[0].type}"
+                f"a buffer of a pair of CTAs needs {GROUP} = 2: {self.results[0].type}"
             )
 
 

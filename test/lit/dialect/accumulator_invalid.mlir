@@ -2,7 +2,7 @@
 
 !W = !tile.frag<tensor<16x8xf32>, #tile.layout<"m16n8k16 c f32">>
 func.func @one_warp() {
-  // expected-error @below {{'tile.accumulator' op result must be a !tile.frag that a warpgroup holds}}
+  // expected-error @below {{'tile.accumulator' op result must be a !tile.frag of a warpgroup}}
   %z = tile.accumulator : !W
   return
 }
@@ -20,7 +20,7 @@ func.func @extents() {
 
 !W = !tile.frag<tensor<64x96xf32>, #tile.layout<"m64n96k16 d f32">>
 func.func @others_take_none(%x: f32) {
-  // expected-error @below {{layout 'm64n96k16 d f32' repeats 12 times, no power of two; only tile.wgmma and related ops take what a warpgroup holds, and tile.warp_part gives a warp's part of it}}
+  // expected-error @below {{layout 'm64n96k16 d f32' repeats 12 times, no power of two; only tile.wgmma and related ops take fragments of a warpgroup; tile.warp_part gives the part of a warp}}
   %z = tile.fill %x : f32 -> !W
   return
 }

@@ -57,7 +57,7 @@ func.func @layout_of_other_extents() {
 // -----
 
 func.func @layout_with_holes() {
-  // expected-error @below {{puts two elements at the same place}}
+  // expected-error @below {{puts two elements at the same position}}
   %0 = tile.alloc_shared : memref<2x2xf16, #tile.shared<"offset [0,1] [0,1] -> row 2, col 2">>
   return
 }

@@ -89,7 +89,7 @@ func.func @scalar(%a: f32) {
 // -----
 
 func.func @several(%a: tensor<32xf32>) {
-  // expected-error @below {{'tile.inline_asm' op takes and gives one tile in each place}}
+  // expected-error @below {{'tile.inline_asm' op takes and returns tiles with the same elements in each position}}
   %0 = "tile.inline_asm"(%a, %a, %a) {asm = "", constraints = "=r,r,r,r", operandSegmentSizes = array<i32: 1, 2, 0, 0>, resultSegmentSizes = array<i32: 1, 0, 0, 0>} : (tensor<32xf32>, tensor<32xf32>, tensor<32xf32>) -> tensor<32xf32>
   return
 }

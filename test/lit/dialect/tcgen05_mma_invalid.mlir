@@ -60,7 +60,7 @@ func.func @element(%a: !A, %d: !D, %t: i1) {
 !D = memref<128x128xf32, #tile.tensor<"d">>
 func.func @swizzle(%a: !A, %d: !D, %t: i1) {
   %c0 = arith.constant 0 : index
-  // expected-error @below {{no descriptor tells tcgen05.mma.cta_group::1.kind::f16.m128n128k16.f32.f16.f16.a::descriptor this operand a}}
+  // expected-error @below {{no descriptor of tcgen05.mma.cta_group::1.kind::f16.m128n128k16.f32.f16.f16.a::descriptor can describe this operand a}}
   tile.tcgen05_mma %a[%c0, %c0], %a[%c0, %c0], %d[%c0, %c0] if %t {form = "tcgen05.mma.cta_group::1.kind::f16.a::descriptor", types = "f32.f16.f16"} : !A, !A, !D
   return
 }

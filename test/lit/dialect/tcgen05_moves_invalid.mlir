@@ -23,7 +23,7 @@ func.func @half_of_the_lanes(%d: !D, %i: index) {
 !D = memref<128x64xf16, #tile.tensor<"d">>
 !F = !tile.frag<tensor<32x4xf32>, #tile.layout<"register [0,1] [0,2]; lane [1,0] [2,0] [4,0] [8,0] [16,0] -> row 32, col 4">>
 func.func @two_in_a_register(%d: !D, %i: index) {
-  // expected-error @below {{moves one column in a register; elements of 16 bits that have a column each want .pack::16b, others do not}}
+  // expected-error @below {{moves one column in a register; 16-bit elements with one column each need .pack::16b, others do not}}
   %x = tile.tcgen05_ld %d[%i, %i] {form = "tcgen05.ld.sync.aligned.32x32b.x4.b32"} : !D -> !F
   return
 }
@@ -75,7 +75,7 @@ func.func @apart(%d: !D, %i: index) {
 !S = memref<128x4xi8, #tile.tensor<"scale">>
 !F = !tile.frag<tensor<32x4xf32>, #tile.layout<"register [0,1] [0,2]; lane [1,0] [2,0] [4,0] [8,0] [16,0] -> row 32, col 4">>
 func.func @scales(%d: !S, %i: index) {
-  // expected-error @below {{scale factors come by tile.tcgen05_cp, not in fragments}}
+  // expected-error @below {{scale factors are copied by tile.tcgen05_cp, not loaded as fragments}}
   %x = tile.tcgen05_ld %d[%i, %i] {form = "tcgen05.ld.sync.aligned.32x32b.x4.b32"} : !S -> !F
   return
 }
@@ -209,7 +209,7 @@ func.func @side() {
 !F = !tile.frag<tensor<32x4xf32>, #tile.layout<"register [0,1] [0,2]; lane [1,0] [2,0] [4,0] [8,0] [16,0] -> row 32, col 4">>
 func.func @banks(%d: !D, %i: index) {
   %c62 = arith.constant 62 : index
-  // expected-error @below {{takes columns 62 to 65, of which 64 each lie in lanes of their own; legal: those of the same lanes}}
+  // expected-error @below {{takes columns 62 to 65, of which 64 are in separate lanes; legal: columns in the same lanes}}
   %x = tile.tcgen05_ld %d[%i, %c62] {form = "tcgen05.ld.sync.aligned.32x32b.x4.b32"} : !D -> !F
   return
 }

@@ -49,7 +49,7 @@ func.func @dynamic() {
 // -----
 
 func.func @pair() {
-  // expected-error @below {{a buffer of a pair of CTAs wants cta_group = 2}}
+  // expected-error @below {{a buffer of a pair of CTAs needs cta_group = 2}}
   %d = tile.alloc_tensor : memref<256x64xf32, #tile.tensor<"d cta_group::2">>
   return
 }

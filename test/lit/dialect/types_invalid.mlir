@@ -122,7 +122,7 @@ func.func @no_numbers(%x: index) {
 
 !F = !tile.frag<tensor<16x16xf16, #tile.layout<"m16n8k16 a f16">>, #tile.layout<"m16n8k16 a f16">>
 func.func @encoding_in_a_fragment(%x: f16) {
-  // expected-error @below {{a fragment's layout is written beside its tensor, not in it}}
+  // expected-error @below {{a fragment's layout is written after its tensor, not in it}}
   %0 = tile.fill %x : f16 -> !F
   return
 }

@@ -1,7 +1,7 @@
 // RUN: tile-opt %s --split-input-file --verify-diagnostics
 
 func.func @no_fragment(%n: index) {
-  // expected-error @below {{'tile.wgmma_fence' op operand 0 must be a !tile.frag that a warpgroup holds}}
+  // expected-error @below {{'tile.wgmma_fence' op operand 0 must be a !tile.frag of a warpgroup}}
   %0 = tile.wgmma_fence %n : index
   return
 }

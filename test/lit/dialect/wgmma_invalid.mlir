@@ -52,7 +52,7 @@ func.func @accumulator(%a: !A, %b: !B, %c: !D, %t: i1, %i: index) {
 !B = memref<4x128x64xf16, #tile.shared<"128B">>
 !D = !tile.frag<tensor<16x8xf32>, #tile.layout<"m16n8k16 c f32">>
 func.func @one_warp(%a: !A, %b: !B, %c: !D, %t: i1, %i: index) {
-  // expected-error @below {{operand c must be a !tile.frag that a warpgroup holds, such as}}
+  // expected-error @below {{operand c must be a !tile.frag of a warpgroup, such as}}
   %d = tile.wgmma %a[%i, %i, %i], %b[%i, %i, %i], %c if %t
       {form = "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16.a::descriptor"} : !A, !B, !D
   return
@@ -97,7 +97,7 @@ func.func @scale_d(%a: !A, %b: !B, %c: !D, %t: i32, %i: index) {
 !B = memref<4x128x64xf16, #tile.shared<"128B">>
 !D = !tile.frag<tensor<64x128xf32>, #tile.layout<"m64n128k16 d f32">>
 func.func @a_in_memory(%a: !A, %b: !B, %c: !D, %t: i1, %i: index) {
-  // expected-error @below {{operand a must be a !tile.frag that a warpgroup holds}}
+  // expected-error @below {{operand a must be a !tile.frag of a warpgroup}}
   %d = tile.wgmma %a[%i, %i, %i], %b[%i, %i, %i], %c if %t
       {form = "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16.a::registers"} : !A, !B, !D
   return

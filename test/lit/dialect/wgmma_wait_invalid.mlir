@@ -20,7 +20,7 @@ func.func @dropped(%x: !D) {
 
 !W = !tile.frag<tensor<16x8xf32>, #tile.layout<"m16n8k16 c f32">>
 func.func @one_warp(%x: !W) {
-  // expected-error @below {{operand 0 must be a !tile.frag that a warpgroup holds}}
+  // expected-error @below {{operand 0 must be a !tile.frag of a warpgroup}}
   %d = tile.wgmma_wait 0 %x : !W
   return
 }

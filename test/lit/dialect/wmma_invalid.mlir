@@ -209,7 +209,7 @@ func.func @elementwise_kind(%c: !C) {
 // The other ops say why they cannot take one.
 !C = !tile.wmma<"m16n16k16 c f32">
 func.func @no_layout(%c: !C) {
-  // expected-error @below {{is a wmma fragment: which element is where in it is not defined, so only the tile.wmma ops take it}}
+  // expected-error @below {{is a wmma fragment: the positions of its elements are not defined, so only the tile.wmma ops take it}}
   %d = tile.slice %c[0] : !C -> !C
   return
 }

@@ -7,7 +7,7 @@
 !C = !tile.wmma<"m16n16k16 c f32">
 !H = !tile.wmma<"m16n16k16 c f16">
 func.func @accumulator_to_halves(%c: !C) {
-  // expected-error @below {{'tile.cast' op source is a wmma fragment: which element is where in it is not defined, so only the tile.wmma ops take it}}
+  // expected-error @below {{'tile.cast' op source is a wmma fragment: the positions of its elements are not defined, so only the tile.wmma ops take it}}
   %0 = tile.cast arith.truncf %c : !C to !H
   return
 }
@@ -26,7 +26,7 @@ func.func @accumulator_to_floats_in_place(%h: !H) {
 
 !C = !tile.wmma<"m16n16k16 c f32">
 func.func @elementwise(%c: !C) {
-  // expected-error @below {{is a wmma fragment: which element is where in it is not defined}}
+  // expected-error @below {{is a wmma fragment: the positions of its elements are not defined}}
   %0 = tile.elementwise arith.addf %c, %c : !C
   return
 }
@@ -36,7 +36,7 @@ func.func @elementwise(%c: !C) {
 !C = !tile.wmma<"m16n16k16 c f32">
 !F = !tile.frag<tensor<16x8xf32>, #tile.layout<"m16n8k16 c f32">>
 func.func @slice(%c: !C) {
-  // expected-error @below {{'tile.slice' op whole is a wmma fragment: which element is where in it is not defined}}
+  // expected-error @below {{'tile.slice' op whole is a wmma fragment: the positions of its elements are not defined}}
   %0 = tile.slice %c[0] : !C -> !F
   return
 }
@@ -46,7 +46,7 @@ func.func @slice(%c: !C) {
 !C = !tile.wmma<"m16n16k16 c f32">
 !F = !tile.frag<tensor<16x8xf32>, #tile.layout<"m16n8k16 c f32">>
 func.func @concat(%c: !C) {
-  // expected-error @below {{'tile.concat' op part is a wmma fragment: which element is where in it is not defined}}
+  // expected-error @below {{'tile.concat' op part is a wmma fragment: the positions of its elements are not defined}}
   %0 = tile.concat %c : !C -> !F
   return
 }
@@ -56,7 +56,7 @@ func.func @concat(%c: !C) {
 !C = !tile.wmma<"m16n16k16 c f32">
 !F = !tile.frag<tensor<16x16xf32>, #tile.layout<"register [0,1] [8,0] [0,8]; lane [0,2] [0,4] [1,0] [2,0] [4,0] -> row 16, col 16">>
 func.func @convert_layout(%c: !C) {
-  // expected-error @below {{'tile.convert_layout' op source is a wmma fragment: which element is where in it is not defined}}
+  // expected-error @below {{'tile.convert_layout' op source is a wmma fragment: the positions of its elements are not defined}}
   %0 = tile.convert_layout %c : !C -> !F
   return
 }
@@ -65,7 +65,7 @@ func.func @convert_layout(%c: !C) {
 
 !C = !tile.wmma<"m16n16k16 c f32">
 func.func @store(%c: !C, %m: memref<16x16xf32>, %i: index) {
-  // expected-error @below {{'tile.store' op value is a wmma fragment: which element is where in it is not defined}}
+  // expected-error @below {{'tile.store' op value is a wmma fragment: the positions of its elements are not defined}}
   tile.store %c, %m[%i, %i] : !C, memref<16x16xf32>
   return
 }
@@ -76,7 +76,7 @@ func.func @store(%c: !C, %m: memref<16x16xf32>, %i: index) {
 !B = !tile.frag<tensor<16x8xf16>, #tile.layout<"m16n8k16 b f16">>
 !C = !tile.frag<tensor<16x8xf32>, #tile.layout<"m16n8k16 c f32">>
 func.func @operand_of_mma(%a: !A, %b: !B, %c: !C) {
-  // expected-error @below {{'tile.mma' op operand a is a wmma fragment: which element is where in it is not defined}}
+  // expected-error @below {{'tile.mma' op operand a is a wmma fragment: the positions of its elements are not defined}}
   %0 = tile.mma %a, %b, %c {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"} : !A, !B, !C
   return
 }

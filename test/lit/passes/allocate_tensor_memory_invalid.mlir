@@ -20,7 +20,7 @@ gpu.module @m [#nvvm.target<chip = "sm_100a">] {
 gpu.module @m [#nvvm.target<chip = "sm_100a">] {
   gpu.func @place(%p: i1) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     scf.if %p {
-      // expected-error @below {{'tile.alloc_tensor' op stands in a branch or loop; legal: at the top of the kernel}}
+      // expected-error @below {{'tile.alloc_tensor' op is in a branch or loop; legal: at the top level of the kernel}}
       %d = tile.alloc_tensor : !D
     }
     gpu.return

@@ -528,7 +528,7 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
   gpu.func @place(%g: memref<?x64xf32>, %n: index) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %lane = gpu.thread_id x
     %warp = gpu.subgroup_id : index
-    // expected-error @below {{'tile.load' op moves a tile of the whole CTA, but index 0 may differ between threads; legal: indices that are the same in all threads, such as those made of block numbers}}
+    // expected-error @below {{'tile.load' op moves a tile of the whole CTA, but index 0 may differ between threads; legal: indices that are the same in all threads, such as those computed from block numbers}}
     %t = tile.load %g[%lane, %n] masked : memref<?x64xf32> -> tensor<16x8xf32>
     // expected-error @below {{'tile.store' op moves a tile of the whole CTA, but index 1 may differ}}
     tile.store %t, %g[%n, %warp] masked : tensor<16x8xf32>, memref<?x64xf32>

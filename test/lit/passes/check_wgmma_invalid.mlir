@@ -9,7 +9,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %z = tile.accumulator : !D
-    // expected-error @below {{'tile.wgmma' op takes operand 2 from registers that another instruction may have written, or a wait given back, since the last tile.wgmma_fence; legal: what such a fence gives back}}
+    // expected-error @below {{'tile.wgmma' op takes operand 2 from registers that another instruction may have written, or a wait returned, since the last tile.wgmma_fence; legal: results of such a fence}}
     %d = tile.wgmma %a[%c0, %c0], %b[%c0, %c0], %z if %t
         {form = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16.a::descriptor"} : !A, !B, !D
     gpu.return
@@ -52,7 +52,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
     %d = tile.wgmma %a[%c0, %c0], %b[%c0, %c0], %f if %t
         {form = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16.a::descriptor"} : !A, !B, !D
     tile.wgmma_commit
-    // expected-error @below {{'tile.warp_part' op uses operand 0 while a tile.wgmma may work on it; legal: what a tile.wgmma_wait gives back}}
+    // expected-error @below {{'tile.warp_part' op uses operand 0 while a tile.wgmma may use it; legal: results of a tile.wgmma_wait}}
     %p = tile.warp_part %d column 0 : !D -> !P
     gpu.return
   }
@@ -114,7 +114,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
     %d = tile.wgmma %a[%c0, %c0], %b[%c0, %c0], %f if %t
         {form = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16.a::descriptor"} : !A, !B, !D
     tile.wgmma_commit
-    // expected-error @below {{'tile.wgmma_fence' op uses operand 0 while a tile.wgmma may work on it}}
+    // expected-error @below {{'tile.wgmma_fence' op uses operand 0 while a tile.wgmma may use it}}
     %g = tile.wgmma_fence %d : !D
     gpu.return
   }
@@ -228,7 +228,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
     %c1 = arith.constant 1 : index
     %z = tile.accumulator : !D
     %f = tile.wgmma_fence %z : !D
-    // expected-error @below {{may still be in flight when the kernel ends; legal: a tile.wgmma_commit and a tile.wgmma_wait of 0 after it, on every way}}
+    // expected-error @below {{may still be in flight when the kernel ends; legal: a tile.wgmma_commit and a tile.wgmma_wait of 0 after it, on every path}}
     %d = tile.wgmma %a[%c0, %c0], %b[%c0, %c0], %f if %t
         {form = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16.a::descriptor"} : !A, !B, !D
     tile.wgmma_commit
@@ -275,7 +275,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
     %d = tile.wgmma %a[%c0, %c0], %b[%c0, %c0], %f if %t
         {form = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16.a::descriptor"} : !A, !B, !D
     // expected-note @-2 {{the product that has it}}
-    // expected-error @below {{takes operand 2, an accumulator that a tile.wgmma has made its own; legal: what the last product in it gives}}
+    // expected-error @below {{takes operand 2, an accumulator that another tile.wgmma has used; legal: the result of the last product on it}}
     %e = tile.wgmma %a[%c0, %c0], %b[%c0, %c0], %f if %t
         {form = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16.a::descriptor"} : !A, !B, !D
     tile.wgmma_commit
@@ -303,7 +303,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
         {form = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16.a::descriptor"} : !A, !B, !D
     // expected-note @-2 {{the product that has it}}
     tile.wgmma_commit
-    // expected-error @below {{takes operand 0, an accumulator that a tile.wgmma has made its own}}
+    // expected-error @below {{takes operand 0, an accumulator that another tile.wgmma has used}}
     %w = tile.wgmma_wait 0 %d : !D
     gpu.return
   }
@@ -347,7 +347,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
     %e8 = tile.accumulator : !D
     %d = tile.wgmma %a[%c0, %c0], %b[%c0, %c0], %f if %t
         {form = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16.a::descriptor"} : !A, !B, !D
-    // expected-error @below {{goes on in an accumulator that a product m64n8k16 may work on, with one m64n8k8; legal: after a tile.wgmma_wait and a tile.wgmma_fence, since only products of one shape are ordered}}
+    // expected-error @below {{uses an accumulator that a product m64n8k16 may work on, with one m64n8k8; legal: after a tile.wgmma_wait and a tile.wgmma_fence, since only products of one shape are ordered}}
     %e = tile.wgmma %ta[%c0, %c0], %tb[%c0, %c0], %d if %t
         {form = "wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32.a::descriptor"} : memref<64x32xf32, #tile.shared<"128B">>, memref<8x32xf32, #tile.shared<"128B">>, !D
     tile.wgmma_commit
@@ -396,7 +396,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
     scf.if %p {
       nvvm.setmaxregister decrease 40
     } else {
-      // expected-error @below {{waits for registers that never come: the warpgroups ask for 40 + 240 + 240 = 520 a thread; at entry the CTA has 3 times 168, 504}}
+      // expected-error @below {{waits forever for registers: the warpgroups request 40 + 240 + 240 = 520 a thread; at entry the CTA has 3 times 168, 504}}
       nvvm.setmaxregister increase 240
     }
     gpu.return

@@ -70,7 +70,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
   // CHECK-LABEL: gpu.func @line
   // CHECK-NOT: tile.cluster
   // CHECK-NOT: tile.multicast
-  // WHY: remark: 'gpu.func' op has no clusters: its products read nothing that neighbours in the grid read, too
+  // WHY: remark: 'gpu.func' op has no clusters: its products do not read data that neighbours in the grid also read
   gpu.func @line(%a: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %b: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %c: !Out {llvm.noalias}) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index

@@ -126,7 +126,7 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
   gpu.func @registers_and_lanes(%x: f32, %g: memref<8x8xf32>) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
     %z = arith.constant 0 : index
     %t = tile.fill %x : f32 -> !C
-    // expected-error @below {{'tile.store' op addresses memory by the layout 'register [1,0]; lane [1,1] [0,2] [0,4] [2,0] [4,0] -> row 8, col 8', two of whose inputs set the same bit of a row or column; legal: layouts in which each bit of a place is set by one input alone}}
+    // expected-error @below {{'tile.store' op addresses memory by the layout 'register [1,0]; lane [1,1] [0,2] [0,4] [2,0] [4,0] -> row 8, col 8', two of whose inputs set the same bit of a row or column; legal: layouts in which each bit of a position is set by one input only}}
     tile.store %t, %g[%z, %z] : !C, memref<8x8xf32>
     gpu.return
   }

@@ -7,7 +7,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
     %c0 = arith.constant 0 : index
     %s = tile.alloc_shared : !S
     %v = memref.cast %m : !M to memref<?x?xf16, strided<[?, ?], offset: ?>>
-    // expected-error @below {{'tile.tma_store' op copies boxes of an argument of the kernel, of which the launch makes a tensor map; this array is none}}
+    // expected-error @below {{'tile.tma_store' op copies boxes of an argument of the kernel, for which the launch creates a tensor map; this array is not an argument}}
     tile.tma_store %v[%c0, %c0] from %s[%c0, %c0] shape [64, 64]
         : memref<?x?xf16, strided<[?, ?], offset: ?>> from !S
     gpu.return

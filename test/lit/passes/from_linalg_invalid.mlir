@@ -51,7 +51,7 @@ gpu.module @m {
 
 func.func @two(%a: memref<?x?xf16>, %b: memref<?x?xf16>) {
   linalg.matmul ins(%a, %a : memref<?x?xf16>, memref<?x?xf16>) outs(%b : memref<?x?xf16>)
-  // expected-error@+1 {{'linalg.matmul' op is the second in its kernel, whose CTAs do not wait for each other; give each a kernel of its own}}
+  // expected-error@+1 {{'linalg.matmul' op is the second in its kernel, whose CTAs do not wait for each other; put each into a separate kernel}}
   linalg.matmul ins(%a, %b : memref<?x?xf16>, memref<?x?xf16>) outs(%a : memref<?x?xf16>)
   return
 }
@@ -69,7 +69,7 @@ func.func @late_fill(%a: memref<?x?xf16>, %b: memref<?x?xf16>, %s: f16) {
 
 func.func @other_fill(%a: memref<?x?xf16>, %b: memref<?x?xf16>, %s: f16) {
   linalg.fill ins(%s : f16) outs(%a : memref<?x?xf16>)
-  // expected-error@+1 {{'linalg.matmul' op follows a linalg.fill of something other than its result}}
+  // expected-error@+1 {{'linalg.matmul' op follows a linalg.fill of a value other than its result}}
   linalg.matmul ins(%a, %a : memref<?x?xf16>, memref<?x?xf16>) outs(%b : memref<?x?xf16>)
   return
 }
@@ -85,7 +85,7 @@ func.func @only_fill(%a: memref<?x?xf16>, %s: f16) {
 // -----
 
 func.func @beside(%a: memref<?x?xf16>, %b: memref<?x?xf16>) {
-  // expected-error@+1 {{'memref.copy' op is in a kernel with a linalg op; besides that op, legal are: linalg.fill of its result before it, arith ops, affine ops on indices, views of memrefs}}
+  // expected-error@+1 {{'memref.copy' op is in a kernel with a linalg op; other legal ops are: linalg.fill of its result before it, arith ops, affine ops on indices, views of memrefs}}
   memref.copy %a, %b : memref<?x?xf16> to memref<?x?xf16>
   linalg.matmul ins(%a, %a : memref<?x?xf16>, memref<?x?xf16>) outs(%b : memref<?x?xf16>)
   return

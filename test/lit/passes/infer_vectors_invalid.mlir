@@ -29,13 +29,13 @@ gpu.module @m {
 // -----
 
 gpu.module @m {
-  // expected-error@+1 {{'gpu.func' op argument 0: tile.sizes promises a multiple of 32 for dimension 0 of memref<48x64xf32>, which contradicts it}}
+  // expected-error@+1 {{'gpu.func' op argument 0: tile.sizes guarantees a multiple of 32 for dimension 0 of memref<48x64xf32>, which contradicts it}}
   gpu.func @against_its_type(%a: memref<48x64xf32> {tile.sizes = array<i64: 32, 1>}) kernel { gpu.return }
 }
 
 // -----
 
 gpu.module @m {
-  // expected-error@+1 {{'gpu.func' op argument 0: tile.strides promises a multiple of 8 for dimension 1 of memref<?x?xf32, strided<[?, 1]>>}}
+  // expected-error@+1 {{'gpu.func' op argument 0: tile.strides guarantees a multiple of 8 for dimension 1 of memref<?x?xf32, strided<[?, 1]>>}}
   gpu.func @contiguous(%a: memref<?x?xf32, strided<[?, 1]>> {tile.strides = array<i64: 1, 8>}) kernel { gpu.return }
 }

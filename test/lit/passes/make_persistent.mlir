@@ -111,7 +111,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
 
   // CHECK-LABEL: gpu.func @shared_memory_of_arguments
   // CHECK-NOT: ctas_per_sm
-  // WHY: is launched with a CTA per tile: it may write what the next tile loads (an argument that shares no memory with others is llvm.noalias)
+  // WHY: is launched with a CTA per tile: it may write data that the next tile loads (mark arguments that do not overlap others llvm.noalias)
   gpu.func @shared_memory_of_arguments(%a: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %b: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %c: !Out, %depth: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c64 = arith.constant 64 : index
@@ -128,7 +128,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
 
   // CHECK-LABEL: gpu.func @rounds_of_a_place
   // CHECK-NOT: ctas_per_sm
-  // WHY: is launched with a CTA per tile: how many rounds it takes may differ from tile to tile, and SMs that are done with short ones would wait
+  // WHY: is launched with a CTA per tile: the number of iterations may differ between tiles, and SMs that finish early would wait
   gpu.func @rounds_of_a_place(%a: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %b: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %c: !Out {llvm.noalias}) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c64 = arith.constant 64 : index
@@ -164,7 +164,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
 
   // CHECK-LABEL: gpu.func @no_room
   // CHECK-NOT: ctas_per_sm
-  // WHY: is launched with a CTA per tile: 7 stages of 32768 bytes, as its loop wants, leave no room for the tile that is stored
+  // WHY: is launched with a CTA per tile: 7 stages of 32768 bytes, as its loop requires, leave no room for the stored tile
   gpu.func @no_room(%a: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %b: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %c: memref<?x?xf16> {llvm.noalias}, %depth: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c64 = arith.constant 64 : index
@@ -216,7 +216,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
 
   // CHECK-LABEL: gpu.func @other_loops
   // CHECK-NOT: ctas_per_sm
-  // WHY: is launched with a CTA per tile: 'scf.for' stands beside its loop of products
+  // WHY: is launched with a CTA per tile: 'scf.for' is next to its loop of products
   gpu.func @other_loops(%a: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %b: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %c: !Out {llvm.noalias}, %depth: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c64 = arith.constant 64 : index

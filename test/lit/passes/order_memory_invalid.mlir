@@ -14,7 +14,7 @@ gpu.module @m {
     scf.if %first {
       // expected-note @below {{the 'tile.load' is here}}
       %a = tile.load %g[%c1, %c0] masked : !G -> !T
-      // expected-error @below {{'tile.store' op writes what other threads may not have read yet by 'tile.load', and no barrier can be placed between them in a 'scf.if' that may send threads different ways; legal: conditions and bounds that are the same in all threads, or elements that lie apart, or accesses of one place under one layout}}
+      // expected-error @below {{'tile.store' op writes data that other threads may not have read yet by 'tile.load', and no barrier can be placed between them in a 'scf.if' that may send threads different ways; legal: conditions and bounds that are the same in all threads, or elements that do not overlap, or accesses of the same elements under one layout}}
       tile.store %a, %g[%c0, %c0] masked : !T, !G
     }
     gpu.return
@@ -37,7 +37,7 @@ gpu.module @m {
     scf.for %i = %warp to %c2 step %c1 {
       // expected-note @below {{the 'tile.load' is here}}
       %a = tile.load %g[%c0, %c0] masked : !G -> !T
-      // expected-error @below {{'tile.store' op writes what other threads may not have read yet by 'tile.load', and no barrier can be placed between them in a 'scf.for' that may send threads different ways; legal: conditions and bounds that are the same in all threads, or arguments that share no memory, of which one is llvm.noalias}}
+      // expected-error @below {{'tile.store' op writes data that other threads may not have read yet by 'tile.load', and no barrier can be placed between them in a 'scf.for' that may send threads different ways; legal: conditions and bounds that are the same in all threads, or arguments that share no memory, of which one is llvm.noalias}}
       tile.store %a, %h[%c0, %c0] masked : !T, !G
     }
     gpu.return

@@ -11,13 +11,13 @@ gpu.module @m {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     tile.store %x, %g[%c0, %c0] masked : !T, !G
-    // CHECK: remarks.mlir:[[#@LINE+2]]:10: remark: 'tile.load' op reads what other threads may not have written yet by 'tile.store', so that a barrier stands before it; none is needed between elements that lie apart, or accesses of one place under one layout
+    // CHECK: remarks.mlir:[[#@LINE+2]]:10: remark: 'tile.load' op reads data that other threads may not have written yet by 'tile.store', so that a barrier stands before it; none is needed between elements that do not overlap, or accesses of the same elements under one layout
     // CHECK: remarks.mlir:[[#@LINE-2]]:5: note: the 'tile.store' is here
     %a = tile.load %g[%c1, %c0] masked : !G -> !T
-    // CHECK: remarks.mlir:[[#@LINE+1]]:5: remark: 'tile.store' op writes what other threads may not have read yet by 'tile.load', so that a barrier stands before it; none is needed between arguments that share no memory, of which one is llvm.noalias
+    // CHECK: remarks.mlir:[[#@LINE+1]]:5: remark: 'tile.store' op writes data that other threads may not have read yet by 'tile.load', so that a barrier stands before it; none is needed between arguments that share no memory, of which one is llvm.noalias
     tile.store %x, %h[%c0, %c0] masked : !T, !G
     scf.for %i = %c0 to %n step %c1 {
-      // CHECK: remarks.mlir:[[#@LINE+1]]:12: remark: 'tile.load' op reads what other threads may not have written yet by 'tile.store', so that a barrier stands before the 'scf.for' around it
+      // CHECK: remarks.mlir:[[#@LINE+1]]:12: remark: 'tile.load' op reads data that other threads may not have written yet by 'tile.store', so that a barrier stands before the 'scf.for' around it
       %b = tile.load %h[%i, %c0] masked : !G -> !T
     }
     gpu.return

@@ -111,7 +111,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
   // What keeps a loop as it is.
   // CHECK-LABEL: gpu.func @in_turn
   // CHECK-NOT: tile.warpgroup_start
-  // WHY: does one product after the other: its first product depends on the second of the round before
+  // WHY: does one product after the other: its first product depends on the second of the previous iteration
   gpu.func @in_turn(%a: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %b: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %v: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %c: memref<?x?xf32>, %depth: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c64 = arith.constant 64 : index
@@ -134,7 +134,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
 
   // CHECK-LABEL: gpu.func @not_carried
   // CHECK-NOT: tile.warpgroup_start
-  // WHY: does one product after the other: its second product is not what the next round adds to
+  // WHY: does one product after the other: its second product is not the accumulator of the next iteration
   gpu.func @not_carried(%a: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %b: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %v: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %c: memref<?x?xf32>, %depth: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c64 = arith.constant 64 : index

@@ -3,7 +3,7 @@
 gpu.module @m {
   gpu.func @some() {
     %a = tile.alloc_shared at 0 : memref<8x16xf16, #tile.shared<"none">>
-    // expected-error @below {{either every buffer of a kernel says its offset or none does}}
+    // expected-error @below {{either all buffers of a kernel have an offset or none}}
     %b = tile.alloc_shared : memref<8x16xf16, #tile.shared<"none">>
     gpu.return
   }

@@ -17,7 +17,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
     %tb = tile.load %b[%c0, %c0] : !Array -> tensor<64x128xf16>
     %zero = arith.constant dense<0.0> : tensor<128x128xf32>
     // CHECK: tile.dot {{.*}} {form = "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16.a::descriptor", warps = array<i64: 8, 1>}
-    // WHY: remark: 'tile.dot' op becomes 4 wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 for each of 2x1 warpgroups; A and B lie in shared memory
+    // WHY: remark: 'tile.dot' op becomes 4 wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 for each of 2x1 warpgroups; A and B are in shared memory
     %d = tile.dot %ta, %tb, %zero : tensor<128x64xf16>, tensor<64x128xf16>, tensor<128x128xf32>
     tile.store %d, %c[%c0, %c0] : tensor<128x128xf32>, !Whole
     gpu.return

@@ -41,8 +41,8 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
   // CHECK: tile.warpgroup_dot %[[A]]
   // CHECK-NEXT: tile.barrier_arrive %[[EMPTY]][%{{.*}}] elected
   // WHY: remark: 'scf.for' op is shared out: of 384 threads 256 compute, with 232 registers each, and one of the 128 others, with 40, loads boxes by TMA to a ring of 3 stages of 32768 bytes
-  // WHY: remark: 'tile.async_copy' op is made by TMA, a box of 128x64 elements a round; what lies outside the array arrives as zeros
-  // WHY: remark: 'tile.async_copy' op is made by TMA, 2 boxes of 64x64 elements a round; what lies outside the array arrives as zeros
+  // WHY: remark: 'tile.async_copy' op is made by TMA, a box of 128x64 elements a round; elements outside the array are zeros
+  // WHY: remark: 'tile.async_copy' op is made by TMA, 2 boxes of 64x64 elements a round; elements outside the array are zeros
   gpu.func @gemm(%a: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %b: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %c: memref<?x?xf32>, %depth: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c64 = arith.constant 64 : index
@@ -131,7 +131,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
 
   // CHECK-LABEL: gpu.func @written
   // CHECK-NOT: tile.tma_load
-  // WHY: is not shared out to warps that load: what is copied may be written in front of it
+  // WHY: is not shared out to warps that load: the copied data may be written before it
   gpu.func @written(%a: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %b: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %c: memref<?x?xf32>, %depth: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c64 = arith.constant 64 : index
@@ -240,7 +240,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
 
   // CHECK-LABEL: gpu.func @tiles_alike
   // CHECK-NOT: tile.tma_load
-  // WHY: is not shared out to warps that load: what is copied may be written by the tile before
+  // WHY: is not shared out to warps that load: the copied data may be written by the previous tile
   gpu.func @tiles_alike(%a: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %b: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %c: !Out, %tiles: index, %depth: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c64 = arith.constant 64 : index

@@ -6,7 +6,7 @@
 gpu.module @m {
   gpu.func @unknown(%x: f32) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %t = tile.fill %x : f32 -> tensor<16x24xf32, #L>
-    // expected-error @below {{'builtin.unrealized_conversion_cast' op takes no tile of several units, such as tensor<16x24xf32}}
+    // expected-error @below {{'builtin.unrealized_conversion_cast' op does not take tiles of several units, such as tensor<16x24xf32}}
     %u = builtin.unrealized_conversion_cast %t : tensor<16x24xf32, #L> to i32
     gpu.return
   }
@@ -33,7 +33,7 @@ gpu.module @m {
     %z = arith.constant 0 : index
     %s = tile.alloc_shared : memref<4x16x16xf32, #tile.shared<"none">>
     %t = tile.fill %x : f32 -> tensor<16x24xf32, #M>
-    // expected-error @below {{'tile.store' op goes on in the next matrix of the buffer: its column must be a constant}}
+    // expected-error @below {{'tile.store' op continues in the next matrix of the buffer: its column must be a constant}}
     tile.store %t, %s[%z, %z, %i] : tensor<16x24xf32, #M>, memref<4x16x16xf32, #tile.shared<"none">>
     gpu.return
   }

@@ -94,7 +94,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @no_layout(%x: f32, %g: memref<16x8xf32>) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
     %z = arith.constant 0 : index
-    // expected-error @below {{'tile.fill' op tensor<16x8xf32> has no #tile.layout that says who holds it: run tile-assign-layouts first}}
+    // expected-error @below {{'tile.fill' op tensor<16x8xf32> has no #tile.layout: run tile-assign-layouts first}}
     %t = tile.fill %x : f32 -> tensor<16x8xf32>
     // expected-error @below {{'arith.addf' op tensor<16x8xf32> has no #tile.layout}}
     %u = arith.addf %t, %t : tensor<16x8xf32>

@@ -69,7 +69,7 @@ def test_every_target_is_assembled(name: str) -> None:
 
 def test_refusal_is_quoted() -> None:
     text = PTX.format(version="7.0", target="sm_80").replace("bar.sync 0", "bar.sinc 0")
-    with pytest.raises(AssemblerError, match=r"ptxas refuses the module:\n.*module.ptx, line 5"):
+    with pytest.raises(AssemblerError, match=r"ptxas rejects the module:\n.*module.ptx, line 5"):
         assemble(text, target("sm_80"))
 
 

@@ -35,7 +35,7 @@ WORK = {
     "gives another's": ("cat /bin/sh > $last", "it does not begin as one"),
     "gives a part": ("cat {folder}/part > $last", "a cubin that is cut off after"),
     "refuses without a word": ("exit 3", "it ended with 3"),
-    "says no text": ("printf '\\377\\376' >&2; exit 1", "ptxas refuses the module"),
+    "says no text": ("printf '\\377\\376' >&2; exit 1", "ptxas rejects the module"),
 }  # fmt: skip
 
 

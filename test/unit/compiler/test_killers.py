@@ -175,7 +175,7 @@ def test_library_call_is_an_error(
         outside="llvm.func @__nv_expf(f32) -> f32",
     )
     done = python(DRIVER, program, stdin=program)
-    assert "the function '__nv_expf' is not defined: it is of libdevice" in done.stdout
+    assert "the function '__nv_expf' is not defined: it belongs to libdevice" in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -92,7 +92,7 @@ def refused(text: str) -> bool:
     try:
         ptx(text)
     except CodegenError as error:
-        return "LLVM refuses the module: LLVM IR parsing error" in str(error)
+        return "LLVM rejects the module: LLVM IR parsing error" in str(error)
     return False
 
 

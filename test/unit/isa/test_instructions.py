@@ -254,7 +254,10 @@ def test_tile_isa_lists_shows_and_emits_them(tool, tmp_path):
             ["show", "mbarrier.arrive.gpu"],
             "unknown instruction 'mbarrier.arrive.gpu'; nearest legal",
         ),
-        (["show", "elect.sync", "--a", "registers"], "has no choice of where A lies"),
+        (
+            ["show", "elect.sync", "--a", "registers"],
+            "does not offer a choice for the location of A",
+        ),
         (["emit", "elect.sync", "--target", "sm_80"], "elect.sync is not on sm_80; it is on sm_90"),
         (
             ["emit", "elect.sync", "--target", "sm_90", "--format", "mlir"],

@@ -113,12 +113,16 @@ def test_what_no_kind_has(fields, message):
 @pytest.mark.parametrize(
     ("kind", "word", "message"),
     [
-        ("f16", 2 << 7 | 1 << 4, "type code 2 of A means nothing to kind::f16; legal: 0 f16, 1 bf"),
+        (
+            "f16",
+            2 << 7 | 1 << 4,
+            "type code 2 of A has no meaning for kind::f16; legal: 0 f16, 1 bf",
+        ),
         ("f8f6f4", 2 << 10 | 1 << 4, "type code 2 of B"),
         ("f16", 3 << 4, "type code 3 of D"),
-        ("f16", 1 << 4 | 1 << 6, "bits 0x40 mean nothing"),
-        ("f16", 1 << 4 | 1 << 23, "bits 0x800000 mean nothing"),
-        ("mxf4", 1 << 7 | 1 << 10 | 1 << 23 | 1 << 12, "bits 0x1000 mean nothing"),
+        ("f16", 1 << 4 | 1 << 6, "bits 0x40 have no meaning"),
+        ("f16", 1 << 4 | 1 << 23, "bits 0x800000 have no meaning"),
+        ("mxf4", 1 << 7 | 1 << 10 | 1 << 23 | 1 << 12, "bits 0x1000 have no meaning"),
         ("mxf4", 1 << 7 | 1 << 10, "no scale factors of type 'ue4m3'"),
     ],
 )
@@ -220,7 +224,7 @@ def test_matrix_descriptors():
     [
         (0, "has 0 in bits 46 to 48, not 1"),
         (1 << 46 | 3 << 61, "has swizzle 3; legal: 0 1 2 4 6"),
-        (1 << 46 | 1 << 14, "bits 0x4000 mean nothing"),
+        (1 << 46 | 1 << 14, "bits 0x4000 have no meaning"),
     ],
 )
 def test_matrix_words_that_say_nothing(word, message):

@@ -107,7 +107,7 @@ def test_a_mnemonic_stands_for_two_forms_and_a_key_for_one():
             form(mnemonic)
     with pytest.raises(UnknownNameError, match="place of A 'tensor'; legal: descriptor, registers"):
         form(mnemonic, "tensor")
-    with pytest.raises(TilecError, match="has no choice of where A lies"):
+    with pytest.raises(TilecError, match="does not offer a choice for the location of A"):
         form("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32", "registers")
 
 

@@ -402,7 +402,7 @@ def _() -> object:
     return k.build()
 
 
-@wrong(r"the tile \(8, 32\) does not lie along dimension 0 of array a.* as in rows\[:, None\]")
+@wrong(r"the tile \(8, 32\) does not extend along dimension 0 of array a.* as in rows\[:, None\]")
 def _() -> object:
     @tilec.kernel
     def k(a: tl.Array[tl.float16, int, int, int]) -> None:
@@ -447,7 +447,7 @@ def _() -> object:
     return k.build()
 
 
-@wrong("what is stored in a is a tile, not 'x'")
+@wrong("the value stored in a is a tile, not 'x'")
 def _() -> object:
     @tilec.kernel
     def k(a: V) -> None:
@@ -520,7 +520,7 @@ def _() -> object:
     return k.build()
 
 
-@wrong("sort takes a tile with a dimension at least, not int32")
+@wrong("sort takes a tile with at least one dimension, not int32")
 def _() -> object:
     @tilec.kernel
     def k(a: V) -> None:
@@ -574,7 +574,7 @@ def _() -> object:
     return k.build()
 
 
-@wrong("takes what it compares and stores in one shape")
+@wrong("needs the values to compare and to store in one shape")
 def _() -> object:
     @tilec.kernel
     def k(a: V) -> None:
@@ -655,7 +655,7 @@ def _() -> object:
     return k.build()
 
 
-@wrong("mean takes a tile with a dimension at least, not intp")
+@wrong("mean takes a tile with at least one dimension, not intp")
 def _() -> object:
     @tilec.kernel
     def k() -> None:

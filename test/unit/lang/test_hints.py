@@ -76,7 +76,7 @@ ANY: Any = tl
 WRONG: list[tuple[Callable[[Any], object], str]] = [
     (lambda x: ANY.load(x, 0, 8).to(tl.float16), r"a tile has no 'to'; write x.astype\(dtype\)"),
     (lambda x: ANY.trans(ANY.zeros((8, 8))), "has no attribute 'trans'; write x.T"),
-    (lambda x: ANY.load(x + ANY.arange(8)), "x is in memory, and no pointer: tl.load"),
+    (lambda x: ANY.load(x + ANY.arange(8)), "x is an array in memory, not a pointer: tl.load"),
     (lambda x: ANY.load(x, 0, 8, other=1.0), "unexpected keyword argument 'other'; write fill="),
     (lambda x: ANY.zeros(8).sum(keep_dims=True), "'keep_dims'; write keepdims="),
     (

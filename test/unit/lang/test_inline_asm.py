@@ -208,7 +208,7 @@ WRONG: list[tuple[Callable[[Any], object], str]] = [
     (lambda x: ASM(COPY, "=r,r", [x.astype(tl.int8)], tl.int8, pack=3), "pack 3 of elements of 8"),
     (lambda x: ASM(COPY, "=r,r", [x > 0], tl.int32), "takes no bool: cast it to tl.int32"),
     (lambda x: ASM(COPY, "=r,r", [x], tl.bool_), "takes no bool: cast it to tl.int32"),
-    (lambda x: ASM(COPY, "=r", [], tl.int32), "takes a tile at least, which says the shape"),
+    (lambda x: ASM(COPY, "=r", [], tl.int32), "takes at least one tile, which says the shape"),
     (lambda x: ASM(COPY, "=r,r", [3], tl.int32), "takes tiles and scalars, not 3"),
     (lambda x: ASM(COPY, "=r" + ",r" * 5, [x] * 5, tl.int32), "takes 1 to 4 tiles, not 5"),
     (lambda x: ASM(COPY, "=r,r", [x], ()), "gives 1 to 4 tiles, not 0"),

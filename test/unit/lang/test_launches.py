@@ -180,7 +180,7 @@ def test_the_place_of_the_assumption_is_named() -> None:
     for wrong, line in ((at(4, 4, 8, 8), first + 1), (at(0, 4, 8, 12), first + 2)):
         with pytest.raises(tilec.isa.LaunchError) as error:
             assuming[1](wrong, at(8, 4, 16, 16))
-        assert f"tl.assume promises at {__file__}:{line}:5" in str(error.value)
+        assert f"tl.assume guarantees at {__file__}:{line}:5" in str(error.value)
 
 
 @pytest.mark.parametrize("facts", [

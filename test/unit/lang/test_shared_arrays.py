@@ -203,7 +203,7 @@ WRONG: dict[str, tuple[Any, Any, str]] = {
     "a float": (8.0, tl.int32, r"extents of a shared array are numbers of 1 or more.* 8\.0 in"),
     "too many": (1 << 64, tl.int32, r"numbers of 1 or more, below 2\^31, .*; 18446744073709551616"),
     "known when it runs": ("n", tl.int32, "known when the kernel is compiled; intp in"),
-    "no dimensions": ((), tl.int32, "has one dimension or more"),
+    "no dimensions": ((), tl.int32, "needs at least one dimension"),
     "narrow": (64, tl.int4, "elements of int4 share a byte: make the array of tl.uint8"),
 }
 

@@ -317,7 +317,7 @@ def test_memory_of_two_types() -> None:
         tl.store(y, 0, tl.load(x, 0, 4).view(tl.int32))
 
     both = np.zeros(8, np.float32)
-    with pytest.raises(LaunchError, match="have memory in common"):
+    with pytest.raises(LaunchError, match="overlap"):
         two.interpret[1](both[:6], both[4:].view(np.int32))
 
 

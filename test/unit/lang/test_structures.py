@@ -210,7 +210,9 @@ def test_an_empty_list_is_refused() -> None:
 
 
 def test_a_kernel_of_lists_is_compiled_for_arrays() -> None:
-    with pytest.raises(tilec.TilecError, match="'a' is made of others: give arrays to compile for"):
+    with pytest.raises(
+        tilec.TilecError, match="'a' consists of several arguments: pass arrays to compile for"
+    ):
         grouped.compile()
 
 

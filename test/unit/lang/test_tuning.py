@@ -127,9 +127,9 @@ def test_arrays_in_a_dataclass_decide_by_their_extents() -> None:
 BAD: list[tuple[dict[str, Any], str]] = [
     ({"key": lambda given: given["z"]}, "that gives the key fails: KeyError: 'z'"),
     ({"key": lambda given: [given["by"]]}, r"the key of added is \[1.0\], which cannot be looked"),
-    ({"by": lambda report: report.z}, "what is best fails: AttributeError: .*no attribute 'z'"),
-    ({"by": lambda report: None}, "what is best fails: TypeError"),
-    ({"by": lambda report: float("nan")}, "what is best gives NaN"),
+    ({"by": lambda report: report.z}, "function by= fails: AttributeError: .*no attribute 'z'"),
+    ({"by": lambda report: None}, "function by= fails: TypeError"),
+    ({"by": lambda report: float("nan")}, "function by= gives NaN"),
 ]
 
 
@@ -232,7 +232,7 @@ def test_wrong_arguments_are_told_as_of_the_kernel() -> None:
     kernel = tilec.autotune(CONFIGS, by=instructions)(added)
     for args, kwargs, message in (
         ((X, X, 1.0, 64), {}, "multiple values for argument 'block'"),
-        ((X, X, 1.0), {"block": 64}, "'block' of added is what autotune tries"),
+        ((X, X, 1.0), {"block": 64}, "'block' of added is chosen by autotune"),
         ((X, X), {}, "missing a required argument: 'by'"),
         ((X, X, 1.0, 2, 3), {}, "too many positional arguments"),
         ((X, X, 1.0), {"z": 1}, "unexpected keyword argument 'z'"),

@@ -217,8 +217,8 @@ def test_a_product_of_a_product(target: str) -> None:
 @pytest.mark.parametrize(
     ("fn", "message"),
     [
-        (lambda t: tl.sort(t, 1), "a sort goes along an axis of a power of two of elements"),
-        (lambda t: tl.cumsum(t, 1), "a scan goes along an axis of a power of two of elements"),
+        (lambda t: tl.sort(t, 1), "a sort needs an axis whose extent is a power of two"),
+        (lambda t: tl.cumsum(t, 1), "a scan needs an axis whose extent is a power of two"),
         (lambda t: t.reshape(40 * 3, 8), "does not become 120x8 unit by unit"),
         (lambda t: t[:, 0:16], "slices of a power of two of elements, which divides the extent"),
         (lambda t: tl.zeros((65, 9)), "65x9 is 65x9 units of 1x1, and 64 units at most"),

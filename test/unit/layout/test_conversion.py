@@ -124,7 +124,7 @@ def test_nibbles(check):
     along = (
         identity(2, "register", "col") * identity(32, "lane", "col") * identity(2, "warp", "row")
     )
-    with pytest.raises(LayoutError, match="no way to move elements of 4 bits one by one"):
+    with pytest.raises(LayoutError, match="cannot move elements of 4 bits one by one"):
         convert(apart, along, 4)
     check(apart, along, 8, warps=2)
 

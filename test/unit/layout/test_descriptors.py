@@ -238,7 +238,7 @@ INEXPRESSIBLE = [
 def test_what_no_descriptor_tells(extents, swizzle, why):
     matrix = SharedMatrix.of(shared_layout(extents, 16, swizzle), 16)
     one = form(B16.format(n=64), "descriptor")
-    with pytest.raises(LayoutError, match=f"no descriptor tells {one.mnemonic()}.*{why}"):
+    with pytest.raises(LayoutError, match=f"no descriptor of {one.mnemonic()}.*{why}"):
         solve_descriptor(one, "a", matrix)
 
 

@@ -224,6 +224,6 @@ def test_identities_that_kernels_rely_on():
 def test_wmma_has_no_fragment():
     for f in warp_forms().values():
         if isinstance(f, WmmaMma | WmmaMemory):
-            with pytest.raises(LayoutError, match="not defined by the ISA"):
+            with pytest.raises(LayoutError, match="the ISA does not define"):
                 fragment(f, (*f.results, *f.operands)[0].name)
     assert any(f.family is Family.WMMA_MMA for f in warp_forms().values())

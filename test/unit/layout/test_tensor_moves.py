@@ -58,7 +58,7 @@ def test_what_a_reduction_gives():
     for t in range(32):
         assert fragment(form, "red")(register=0, lane=t) == (t, 0)
     halves = forms()["tcgen05.ld.red.sync.aligned.16x32bx2.x4.max.f32"]
-    with pytest.raises(LayoutError, match="not defined by the ISA"):
+    with pytest.raises(LayoutError, match="the ISA does not define"):
         fragment(halves, "red")
 
 

@@ -218,7 +218,7 @@ def test_the_json(gemm: tilec.Compiled) -> None:
         Abi.parse(json.dumps(document))
     kernel["ctas_per_sm"] = 1
     kernel["arguments"].append(kernel["arguments"].pop(5))
-    with pytest.raises(SchemaError, match=r"arguments\[5\]: tensor maps stand behind all other"):
+    with pytest.raises(SchemaError, match=r"arguments\[5\]: tensor maps stand after all other"):
         Abi.parse(json.dumps(document))
 
 

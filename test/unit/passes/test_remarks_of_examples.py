@@ -221,13 +221,13 @@ RULES: tuple[tuple[str, Callable[..., None]], ...] = (
     (r"leaves by TMA, through (\d+) panels? of .*", boxes),
     (r"gives tensor<(\d+(?:x\d+)*)x\w+> the layout of .*: '.* -> (.*)'", layout),
     (r"goes through \d+ bytes of shared memory, in \d+ panels? of .*", told),
-    (r"is made by TMA, .* a round; what lies outside the array arrives as zeros", told),
+    (r"is made by TMA, .* a round; elements outside the array are zeros", told),
     (r"becomes tiles of .*; its grid is \(.*\)", told),
-    (r"goes down \d+ rows? of CTAs before a next column", told),
+    (r"goes down \d+ rows? of CTAs before the next column", told),
     (r"takes tiles (?:along|\d+ rows? at a time).*: \d+ of them read \d+ rows and .*", told),
-    (r"lies inside .*: no mask", told),
+    (r"is inside .*: no mask", told),
     (r"is launched with a CTA per (?:SM|tile).*", told),
-    (r"(?:writes|reads|updates) what other threads may not have .*", told),
+    (r"(?:writes|reads|updates) data that other threads may not have .*", told),
 )
 ACCESS = re.compile(r"'(\S+)' op takes ([\d and]+) bytes? at a time.*")
 

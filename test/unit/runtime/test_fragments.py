@@ -87,7 +87,7 @@ def test_refusals() -> None:
     with pytest.raises(TilecError, match="row 0, column 1: 16 does not fit b4"):
         to_registers(f, "e", np.full((16, 8), 4) + 12 * np.eye(16, 8, 1, dtype=int))
     opaque = form("wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32")
-    with pytest.raises(LayoutError, match="not defined by the ISA"):
+    with pytest.raises(LayoutError, match="the ISA does not define"):
         to_registers(opaque, "a", np.zeros((16, 16)))
     with pytest.raises(LayoutError, match="has no operand 'sfa'"):
         to_registers(f, "sfa", np.zeros((16, 1)))

@@ -244,7 +244,7 @@ def test_copies_that_are_not_simulated():
         bytes=16, rows=4, words=1, shape="4x256b", row_bytes=4, fixed=1 << 46, fill="",
         loaded="%r0", store="",
     )  # fmt: skip
-    with pytest.raises(TilecError, match="puts 4x256b is not published but as a picture"):
+    with pytest.raises(TilecError, match="puts 4x256b is published only as a picture"):
         launch(text, "copy", (1,), (128,), [np.zeros(4, np.uint32)], arch="sm_100a")
 
 

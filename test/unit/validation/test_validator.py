@@ -37,7 +37,7 @@ def validate(text: str, passes: list, seed: int = 0) -> Validator:
     [
         (slips.exchange, "tile-check-target", "holds"),
         (slips.drop_store, "tile-assign-layouts", "holds"),
-        (slips.drop_barriers, "tile-reuse-shared", "no barrier between"),
+        (slips.drop_barriers, "tile-reuse-shared", "without a barrier in between"),
         (slips.drop_wait, "tile-stage-shared", "reads shared memory that|another copy"),
         (slips.share_places, "tile-reuse-shared", "overwritten|another copy|no barrier"),
         (slips.shorten_loop, "tile-infer-vectors", "holds"),
