@@ -33,13 +33,14 @@ _PREFERRED = (1, 0, 2)
 class FormClusters(KernelPass):
     """Choose which CTAs are a cluster, and which copies they share.
 
-    In and out: level 2, kernels that are `tile.automatic`. CTAs that are neighbours along an axis
-    of the grid, on whose number a copy for the products of a loop does not depend, can each load a
-    part of it and multicast that to all of them. Where the cost model says that a round waits for
-    L2 rather than for products, two CTAs along the axis with more such bytes become a cluster:
-    the kernel gets `tile.cluster`, which is obeyed if the program has it, and each such copy
-    `tile.multicast`. tile-make-persistent gives clusters their tiles, tile-specialize-warps makes
-    the copies; a kernel that they leave has no cluster.
+    In and out: level 2, kernels that are `tile.automatic`. If a copy for the products of a loop
+    does not depend on the CTA's index along an axis of the grid, neighbouring CTAs along that
+    axis can each load a part of it and multicast the part to all of them. If the cost model
+    says that an iteration waits for L2 rather than for products, two CTAs along the axis with
+    more such bytes become a cluster: the kernel gets `tile.cluster`, unless the program sets
+    it, and each such copy `tile.multicast`. tile-make-persistent assigns tiles to clusters, and
+    tile-specialize-warps creates the copies; if these passes do not apply, the kernel has no
+    cluster.
 
     Attributes:
         enabled: false leaves kernels that do not say `tile.cluster`.

@@ -32,17 +32,17 @@ _WARPGROUPS = 2
 class MakePersistent(KernelPass):
     """Launch as many CTAs as run at once, and let each take one tile of the grid after the other.
 
-    In and out: level 2, kernels that are `tile.automatic`. Of a kernel whose loop of products
-    tile-specialize-warps will share out, and whose CTAs have an SM for themselves, all that follows
-    from the CTA's numbers goes into a loop over tiles: those that come as many behind each other as
-    there are CTAs. Boxes of the next tile arrive, then, while what was computed of one is stored.
-    `gpu.block_id` becomes the tile's place, some rows of the grid at a time, column by column, or
-    along Hilbert curves, as the cost model or `tile.rasterize` says; `gpu.grid_dim` becomes one of
-    three arguments behind all others: the extents of the grid that the launch names.
-    `tile.ctas_per_sm` says how many CTAs it launches. With `tile.cluster` CTAs of a cluster
-    take tiles that are neighbours, and the kernel gets `known_cluster_size`. A kernel stays as it
-    is, with a remark that says why, where tiles may take different numbers of rounds, where it
-    fills other buffers in shared memory, or where `tile.persistent` is false.
+    In and out: level 2, kernels that are `tile.automatic`. In a kernel whose loop of products
+    tile-specialize-warps will split, and whose CTAs each occupy an SM, all code that depends on
+    the CTA's index moves into a loop over tiles, in steps of the number of CTAs. Boxes of the
+    next tile then arrive while the results of one are stored. `gpu.block_id` becomes the
+    position of the tile, which visits some rows of the grid at a time, column by column, or
+    follows Hilbert curves, as the cost model or `tile.rasterize` says. `gpu.grid_dim` becomes one
+    of three additional arguments, the extents of the grid that the launch gives.
+    `tile.ctas_per_sm` is the number of CTAs per SM that are launched. With `tile.cluster`, the
+    CTAs of a cluster process neighbouring tiles, and the kernel gets `known_cluster_size`. A
+    kernel does not change, and a remark says why, if tiles may take different numbers of
+    iterations, if it fills other buffers in shared memory, or if `tile.persistent` is false.
 
     Attributes:
         enabled: false leaves all kernels that do not say `tile.persistent`.

@@ -21,13 +21,13 @@ _X, _Y = range(2)
 class Rasterize(KernelPass):
     """Renumber a kernel's CTAs along x and y, so that those launched together lie in a block.
 
-    In and out: any level above NVVM. CTAs are launched row by row of the grid; those of one time
-    read one strip of A and all of B. In a kernel with the attribute `tile.rasterize = G : i64` the
-    numbers `gpu.block_id x` and `y` become those of an order that goes down G rows before it goes
-    to the next column: they read less of both, which stays in L2. With
-    `tile.rasterize = "hilbert"` they go along Hilbert curves through blocks of 16x16 CTAs. Every
-    CTA of the grid still has one place, whatever the grid's extents. The attribute goes.
-    tile-make-persistent takes it from kernels whose CTAs take several tiles.
+    In and out: any level above NVVM. CTAs are launched row by row of the grid, so CTAs that run
+    at the same time read one strip of A and all of B. In a kernel with the attribute
+    `tile.rasterize = G : i64`, `gpu.block_id x` and `y` are replaced by those of an order that
+    goes down G rows before it moves to the next column. These CTAs read less of A and B, which
+    stays in L2. With `tile.rasterize = "hilbert"` they follow Hilbert curves through blocks of
+    16x16 CTAs. Every CTA of the grid still has one position, for any extents of the grid. The
+    attribute is removed. In persistent kernels tile-make-persistent handles it.
     """
 
     name: ClassVar[str] = "tile-rasterize"

@@ -32,12 +32,11 @@ class Instruction(StrEnum):
 class SelectWgmma(KernelPass):
     """Choose products of tiles without layouts that warpgroups can compute.
 
-    In: level 1. Out: the same; each `tile.dot` or `tile.dot_sp` that warpgroups will compute has a
-    `form` of
-    `wgmma.mma_async`, which says whether A comes from shared memory or from registers, and `warps`;
-    tile-stage-wgmma obeys. That takes a loaded B, and extents, types and warps that fit; A that is
-    computed comes from registers. What does not fit stays for tile-select-mma, with a remark that
-    says why. A product that names a form keeps it.
+    In: level 1. Out: the same; each `tile.dot` or `tile.dot_sp` that warpgroups will compute has
+    a `form` of `wgmma.mma_async`, which says whether A comes from shared memory or from
+    registers, and `warps`. tile-stage-wgmma follows them. This requires a loaded B, and suitable
+    extents, types and warps; a computed A comes from registers. Other products are left to
+    tile-select-mma, with a remark that says why. A product that names a form keeps it.
 
     Attributes:
         instruction: `mma.sync` leaves all products that name no form to tile-select-mma.

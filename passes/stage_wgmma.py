@@ -35,10 +35,10 @@ from .staging.staging_vectors import copy_vector
 class StageWgmma(KernelPass):
     """Turn products whose form is a `wgmma` into `tile.warpgroup_dot`s, or their sparse kin.
 
-    In: level 1, as tile-select-wgmma leaves it. Out: the same, without such `tile.dot`s. B, and A
-    if the form says so, are copied to buffers by `tile.async_copy`, with a commit, a wait and
-    barriers around, which tile-pipeline and others rewrite; each buffer is made of panels as wide
-    as a line of its swizzle, as descriptors tell them. A load stays where something else needs
+    In: level 1, as tile-select-wgmma leaves it. Out: the same, without such `tile.dot`s. B, and
+    A if the form says so, are copied to buffers by `tile.async_copy`, with a commit, a wait and
+    barriers, which tile-pipeline and other passes rewrite. Each buffer consists of panels as
+    wide as a line of its swizzle, as descriptors require. A load is kept if another op needs
     its tile.
     """
 

@@ -186,10 +186,10 @@ class AwaitedProduct(WarpgroupProduct):
 class WarpgroupDotOp(AwaitedProduct, name="warpgroup_dot"):
     """`d = a · b + c` on a CTA's tiles, by as many `wgmma` as needed; complete with `d`.
 
-    `b` lies in shared memory, `a` there too or in registers, as `form` says; of a memref the last
-    two dimensions are as `tile.wgmma` has them, and the dimension before counts the panels that a
-    row goes on in. `imm_trans_a` and `imm_trans_b` say that M or N is contiguous. `warps` is how
-    many warps share the rows, a multiple of four, and the columns of C. The operands are
+    `b` is in shared memory, and `a` in shared memory or in registers, as `form` says. The last two
+    dimensions of a memref are those of `tile.wgmma`, and the preceding dimension counts the panels
+    of a row. `imm_trans_a` and `imm_trans_b` mean that M or N is contiguous. `warps` gives the
+    number of warps along the rows, a multiple of four, and along the columns of C. The operands are
     visible to the asynchronous proxy when the op begins, and are no longer read when it ends.
     """
 
@@ -247,9 +247,9 @@ class WarpgroupDotSpOp(AwaitedProduct, name="warpgroup_dot_sp"):
 class WarpgroupStartOp(WarpgroupProduct, name="warpgroup_start"):
     """A `tile.warpgroup_dot` whose result `d` is still in flight.
 
-    Only a `tile.warpgroup_wait` of the same block may use `d`, and nothing may overwrite the
-    operands in shared memory before that. Those of one shape on one accumulator are not ordered
-    otherwise.
+    Only a `tile.warpgroup_wait` in the same block may use `d`, and nothing may overwrite the
+    operands in shared memory before that. Products of one shape on one accumulator need no other
+    order.
     """
 
     assembly_format = _FORMAT
