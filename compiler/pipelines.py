@@ -123,6 +123,7 @@ _HOPPER = (
         "tile-overlap-products",
         before="tile-pipeline",
     )
+    .inserted("tile-fetch-metadata", before="tile-unroll")
     .inserted("tile-store-boxes", before="tile-coalesce-stores")
     .inserted("tile-order-proxies", before="tile-to-fragments")
     .replaced("tile-rasterize")

@@ -522,6 +522,44 @@ module {
       %2 = irdl.any
       irdl.attributes {"shape" = %2}
     }
+    irdl.operation @tma_gather {
+      %0 = irdl.any
+      %1 = irdl.any
+      %2 = irdl.any
+      %3 = irdl.any
+      %4 = irdl.any
+      %5 = irdl.any
+      %6 = irdl.any
+      %7 = irdl.any
+      %8 = irdl.any
+      irdl.operands(source: %0, target: %1, barriers: %2, row0: %3, row1: %4, row2: %5, row3: %6, column: %7, indices: variadic %8)
+      %9 = irdl.any
+      irdl.attributes {"shape" = %9}
+    }
+    irdl.operation @tma_scatter {
+      %0 = irdl.any
+      %1 = irdl.any
+      %2 = irdl.any
+      %3 = irdl.any
+      %4 = irdl.any
+      %5 = irdl.any
+      %6 = irdl.any
+      %7 = irdl.any
+      irdl.operands(source: %0, target: %1, row0: %2, row1: %3, row2: %4, row3: %5, column: %6, indices: variadic %7)
+      %8 = irdl.any
+      irdl.attributes {"shape" = %8}
+    }
+    irdl.operation @tma_gather_prefetch {
+      %0 = irdl.any
+      %1 = irdl.any
+      %2 = irdl.any
+      %3 = irdl.any
+      %4 = irdl.any
+      %5 = irdl.any
+      irdl.operands(source: %0, row0: %1, row1: %2, row2: %3, row3: %4, column: %5)
+      %6 = irdl.any
+      irdl.attributes {"shape" = %6}
+    }
     irdl.operation @warpgroup_dot {
       %0 = irdl.any
       %1 = irdl.any

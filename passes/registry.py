@@ -38,6 +38,7 @@ PASSES: Mapping[str, str] = MappingProxyType(
         "tile-make-persistent": "tilec.passes.make_persistent:MakePersistent",
         "tile-specialize-warps": "tilec.passes.specialize_warps:SpecializeWarps",
         "tile-overlap-products": "tilec.passes.overlap_products:OverlapProducts",
+        "tile-fetch-metadata": "tilec.passes.fetch_metadata:FetchMetadata",
         "tile-pipeline": "tilec.passes.pipeline_loops:PipelineLoops",
         "tile-unroll": "tilec.passes.unroll_loops:UnrollLoops",
         "tile-store-boxes": "tilec.passes.store_boxes:StoreBoxes",

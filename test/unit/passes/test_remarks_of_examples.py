@@ -225,6 +225,7 @@ RULES: tuple[tuple[str, Callable[..., None]], ...] = (
     (r"becomes tiles of .*; its grid is \(.*\)", told),
     (r"goes down \d+ rows? of CTAs before the next column", told),
     (r"takes tiles (?:along|\d+ rows? at a time).*: \d+ of them read \d+ rows and .*", told),
+    (r"is made a round ahead: the loop carries its tile", told),
     (r"is inside .*: no mask", told),
     (r"is launched with a CTA per (?:SM|tile).*", told),
     (r"(?:writes|reads|updates) data that other threads may not have .*", told),
