@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .lang.tuning import autotune
     from .pipelines import Pipeline
     from .transformation import transform
+    from .tuning.declared import tunable
 
 __all__ = [
     "Compiled",
@@ -32,6 +33,7 @@ __all__ = [
     "function",
     "kernel",
     "transform",
+    "tunable",
 ]
 
 _HOMES = {
@@ -46,6 +48,7 @@ _HOMES = {
     "function": ".lang",
     "kernel": ".lang",
     "transform": ".transformation",
+    "tunable": ".tuning.declared",
 }
 
 
