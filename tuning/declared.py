@@ -49,6 +49,11 @@ class Tunable:
         """Of the kernel."""
         return self.program.name
 
+    @property
+    def file(self) -> str:
+        """Where it is declared."""
+        return self.place.rsplit(":", 2)[0]
+
     @cached_property
     def digest(self) -> str:
         """What tells the kernel and its arguments from others; its space may grow."""

@@ -29,7 +29,8 @@ BESIDE = {"sim": ("isa", "layout"), "runtime": ("isa", "layout")}
 """Packages beside the layers, with what they stand on."""
 LAZILY = ("interpret", "compiler", "lang")
 """Layers that may import those beside them where importing `tilec` or `tilec.lang` does not load
-them: for types, inside functions, or in modules that are so imported; `tuning` and `tools` wherever they like."""
+them: for types, inside functions, or in modules that are so imported; `tuning` and `tools` wherever
+they like."""
 
 TOP, TYPES, LATE = "top", "for types", "inside a function"
 """Where an import stands."""
