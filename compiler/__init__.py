@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .pipelines import Pipeline
     from .transformation import transform
     from .tuning.declared import tunable
+    from .tuning.studies import tune
 
 __all__ = [
     "Compiled",
@@ -34,6 +35,7 @@ __all__ = [
     "kernel",
     "transform",
     "tunable",
+    "tune",
 ]
 
 _HOMES = {
@@ -49,6 +51,7 @@ _HOMES = {
     "kernel": ".lang",
     "transform": ".transformation",
     "tunable": ".tuning.declared",
+    "tune": ".tuning.studies",
 }
 
 

@@ -23,6 +23,7 @@ from .declared import Tunable
 from .errors import TuningError
 from .model import estimate
 from .problems import Problem
+from .same_bits import has_bits_of_default
 from .store import Outcome, State
 
 CONFLICTS = 0.5
@@ -51,12 +52,14 @@ class Task:
         problem: its sizes.
         target: what it is compiled for.
         assembled: whether ptxas says how many registers it takes, and what it spills.
+        same_bits: a small problem whose results must be bit for bit the default's.
     """
 
     tunable: Tunable
     problem: Problem
     target: str
     assembled: bool
+    same_bits: Problem | None = None
 
 
 def assess(task: Task, candidate: Mapping[str, int]) -> Outcome:
@@ -98,6 +101,8 @@ def _assessed(task: Task, candidate: Mapping[str, int], counts: dict[str, Any]) 
         raise RefusedError("it cannot be counted", str(error)) from None
     counts |= found.json()
     _check_conflicts(found)
+    if task.same_bits is not None:
+        _check_bits(task, candidate, task.same_bits)
     footprint = sum(one.nbytes for one in args if isinstance(one, np.ndarray))
     made = estimate(found, target, held, launch.ctas, launch.threads, footprint)
     counts["estimate"] = made.json()
@@ -155,6 +160,15 @@ def _check_conflicts(found: Counts) -> None:
     if found.conflicts > CONFLICTS * max(found.wavefronts, 1):
         share = found.conflicts / found.wavefronts
         raise RefusedError("bank conflicts", f"{share:.0%} of its wavefronts")
+
+
+def _check_bits(task: Task, candidate: Mapping[str, int], problem: Problem) -> None:
+    try:
+        same = has_bits_of_default(task.tunable, candidate, problem, task.target)
+    except TilecError as error:
+        raise RefusedError("it cannot be simulated", _first_line(error)) from None
+    if not same:
+        raise RefusedError("its results have other bits than the default's", f"for {problem}")
 
 
 def _first_line(error: TilecError) -> str:
