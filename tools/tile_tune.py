@@ -78,6 +78,8 @@ def parser() -> argparse.ArgumentParser:
     add("--ptxas", action="store_true", help=what)
     what = "keep to results that are bit for bit the default's, as the simulator finds for SIZES"
     add("--same-bits", metavar="SIZES", help=what)
+    what = "time the N best on the GPU, in turns; an error where there is none"
+    add("--measure", metavar="N", type=_count, default=0, help=what)
     add("--top", metavar="N", type=_count, default=5, help="how many to print; default: 5")
     add("--format", choices=("text", "json"), default="text", help="default: text")
 
@@ -111,6 +113,7 @@ def _run(arguments: argparse.Namespace) -> int:
         workers=arguments.jobs,
         assembled=arguments.ptxas,
         same_bits=None if bits is None else problem(bits, tunable.sizes),
+        measured=arguments.measure,
         progress=_Shown() if sys.stderr.isatty() else None,
     )
     if arguments.format == "json":
@@ -143,7 +146,8 @@ def _text(study: Study, top: int) -> str:
     for one in study.ranked[:top]:
         said = " ".join(f"{name}={value}" for name, value in sorted(one.candidate.items()))
         limit = one.counts["estimate"]["limit"]
-        lines.append(f"  {(one.cost or 0) * 1e6:10.1f} µs by the model  {limit:8}{said}")
+        time_ = "" if one.measured is None else f"{one.measured['median'] * 1e6:.1f} µs measured, "
+        lines.append(f"  {time_}{(one.cost or 0) * 1e6:10.1f} µs by the model  {limit:8}{said}")
     lines += [f"  {count} refused: {reason}" for reason, count in study.refused.most_common()]
     return "\n".join(lines) + "\n"
 

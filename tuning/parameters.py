@@ -36,7 +36,7 @@ def powers(first: int, last: int, *, base: int = 2) -> tuple[int, ...]:
     """
     if first < 1 or base < 2:
         raise TuningError(f"powers({first}, {last}, base={base}); legal: from 1 on, by 2 or more")
-    found = []
+    found: list[int] = []
     while first <= last and len(found) < _MOST_VALUES:
         found.append(first)
         first *= base

@@ -53,7 +53,7 @@ def results(tunable: Tunable, candidate: Mapping[str, int], problem: Problem, ta
     args = tunable.values(candidate, problem)
     for number, one in enumerate(args):
         if isinstance(one, np.ndarray):
-            one[...] = _data(one.shape, one.dtype, number)
+            one[...] = data(one.shape, one.dtype, number)
     compiled = tunable.compile(candidate, args, target)
     compiled.launch(*args, grid=tunable.ctas(candidate, problem), kernel=tunable.name, device="sim")
     made = blake2b(digest_size=16)
@@ -64,7 +64,7 @@ def results(tunable: Tunable, candidate: Mapping[str, int], problem: Problem, ta
 
 
 @lru_cache(maxsize=8)
-def _data(shape: tuple[int, ...], dtype: np.dtype[Any], number: int) -> Any:
+def data(shape: tuple[int, ...], dtype: np.dtype[Any], number: int) -> Any:
     """Numbers of both signs and many magnitudes, the same ones every time."""
     random = np.random.default_rng((_SEED, number))
     if np.issubdtype(dtype, np.integer):

@@ -12,6 +12,7 @@ from tilec.isa import target as find_target
 
 from .assess import Task
 from .declared import Tunable
+from .measure import device_of, measure
 from .pool import Pool
 from .problems import Problem
 from .store import Outcome, State, Store, StudyKey
@@ -99,6 +100,7 @@ def tune(
     workers: int = 0,
     assembled: bool = False,
     same_bits: Problem | None = None,
+    measured: int = 0,
     progress: Callable[[Progress], None] | None = None,
 ) -> list[Study]:
     """Compile, count and rank all candidates, for each target and problem.
@@ -114,11 +116,12 @@ def tune(
         assembled: whether `ptxas` says what each candidate takes and spills.
         same_bits: a small problem for which results must be bit for bit the default's, as the exact
             simulator finds; None to take any.
+        measured: how many of the best are timed on the GPU, which is then what they are known for.
         progress: told after every outcome how far it is.
 
     Raises:
         TuningError: for a space that no candidate fulfils, and a store that cannot be used.
-        TilecError: for an unknown target, and a `ptxas` that is wanted and missing.
+        TilecError: for an unknown target, and a `ptxas` or a GPU that is wanted and missing.
     """
     chosen = problems or [tunable.default_problem]
     known = [find_target(name).name for name in targets]
@@ -126,14 +129,35 @@ def tune(
     spaces = [tunable.candidates(task.problem) for task in tasks]
     opened = store if isinstance(store, Store) else Store(store)
     try:
+        for name in known if measured else ():
+            device_of(name)
         with Pool(tunable.file, tunable.name, workers) as pool:
-            return [
+            found = [
                 _study(opened, pool, task, space, progress or (lambda _: None))
                 for task, space in zip(tasks, spaces, strict=True)
             ]
+        if not measured:
+            return found
+        pairs = zip(tasks, found, strict=True)
+        return [_measured(opened, task, study, measured) for task, study in pairs]
     finally:
         if opened is not store:
             opened.close()
+
+
+def _measured(store: Store, task: Task, study: Study, most: int) -> Study:
+    """The best of a study with their times, which a study of the device remembers."""
+    key = study_key(task, device_of(task.target))
+    id_ = store.study(key)
+    wanted = study.ranked[:most]
+    known = {one.name for one in store.outcomes(id_)}
+    if not known.issuperset(one.name for one in wanted):
+        # All of them once more: times are compared with those of the same turns alone.
+        for outcome in measure(task, wanted):
+            store.put(id_, outcome)
+    names = {one.name for one in wanted}
+    found = [one for one in store.outcomes(id_) if one.name in names]
+    return Study(key, sorted(found, key=lambda one: (one.measured or {}).get("median", 0.0)))
 
 
 def _study(

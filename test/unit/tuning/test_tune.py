@@ -14,11 +14,13 @@ from typing import Any
 import pytest
 import tilec
 from tilec.isa import TilecError
+from tilec.runtime.cuda.timing import Timing
 from tilec.tools import tile_tune
 from tilec.tuning import load
+from tilec.tuning.measure import timed
 from tilec.tuning.problems import problem
 from tilec.tuning.same_bits import has_bits_of_default
-from tilec.tuning.store import State, Store
+from tilec.tuning.store import Outcome, State, Store
 
 ADD = '''\
 import os
@@ -118,12 +120,18 @@ def test_all_candidates_are_ranked_and_remembered(
         (["run", "FILE", "--target", "sm_1"], "sm_1"),
         (["run", "FILE", "--store", "FILE"], "not a database"),
         (["run", "none.py"], "no such file"),
+        (["run", "FILE", "--measure", "2"], "no GPU here that runs sm_80"),
         (["report", "none.sqlite"], "no such file"),
     ],
 )
 def test_mistakes_are_one_error(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], said: str
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    words: list[str],
+    said: str,
 ) -> None:
+    monkeypatch.setattr("tilec.runtime.cuda.available", lambda _=None: False)
     file = declared(tmp_path)
     before = file.read_bytes()
     store = [] if "--store" in words or words[0] == "report" else ["--store", str(tmp_path / "s")]
@@ -201,3 +209,18 @@ def test_same_bits_refuses_another_order_of_sums(tmp_path: Path) -> None:
     assert states[64].state is State.RANKED
     assert states[128].state is State.REFUSED
     assert states[128].reason == "its results have other bits than the default's"
+
+
+def test_times_of_a_gpu_stand_beside_the_model() -> None:
+    """Milliseconds become seconds, and the fastest comes first, whatever the model said."""
+    outcomes = [Outcome({"B": n}, State.RANKED, cost=n * 1e-6) for n in (1, 2)]
+    times = [
+        Timing(3.0, 2.5, 4.0, 25, (1900.0, 1950.0)),
+        Timing(1.0, 1.0, 1.5, 25, (1900.0, 1900.0)),
+    ]
+    first, second = timed(outcomes, times)
+    assert [first.candidate["B"], second.candidate["B"]] == [2, 1]
+    assert second.measured == {
+        "median": 3e-3, "least": 2.5e-3, "most": 4e-3, "rounds": 25,
+        "clock_before": 1900.0, "clock_after": 1950.0,
+    }  # fmt: skip
