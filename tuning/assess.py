@@ -76,6 +76,10 @@ def assess(task: Task, candidate: Mapping[str, int]) -> Outcome:
         cost = _assessed(task, candidate, counts)
     except RefusedError as error:
         reason, detail = error.reason, error.detail
+    except (
+        Exception
+    ) as error:  # of a pass, or a plugin: the other candidates are tried all the same
+        reason, detail = "it fails inside tilec", _in_a_line(error)
     state = State.RANKED if cost is not None else State.REFUSED
     seconds = time.perf_counter() - began
     return Outcome(dict(candidate), state, reason, detail, counts, cost, None, seconds)
@@ -169,6 +173,10 @@ def _check_bits(task: Task, candidate: Mapping[str, int], problem: Problem) -> N
         raise RefusedError("it cannot be simulated", _first_line(error)) from None
     if not same:
         raise RefusedError("its results have other bits than the default's", f"for {problem}")
+
+
+def _in_a_line(error: Exception) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())[:200]
 
 
 def _first_line(error: TilecError) -> str:

@@ -28,7 +28,10 @@ _HOLE = re.compile(r"\$\{([^{}]*)\}")
 class Program(Protocol):
     """What gives a kernel for each candidate."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """Of the kernel."""
+        ...
 
     @property
     def digest(self) -> str:
@@ -101,7 +104,9 @@ class PythonProgram:
     ) -> Compiled:
         """The kernel with a candidate's constants and settings."""
         settings = {name: value for name, value in candidate.items() if name in SETTINGS}
-        constants = {name: value for name, value in candidate.items() if name not in SETTINGS}
+        constants: dict[str, Any] = {
+            name: value for name, value in candidate.items() if name not in SETTINGS
+        }
         kernel = self.kernel.using(**settings, cache=cache, target=target)
         return kernel.compile(*args, **constants)
 

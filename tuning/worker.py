@@ -46,8 +46,11 @@ def main() -> None:
         said = json.loads(line)
         bits = None if said["same_bits"] is None else Problem(said["same_bits"])
         task = Task(tunable, Problem(said["sizes"]), said["target"], said["assembled"], bits)
-        answers.write(answer(assess(task, said["candidate"])) + "\n")
-        answers.flush()
+        try:
+            answers.write(answer(assess(task, said["candidate"])) + "\n")
+            answers.flush()
+        except BrokenPipeError:  # whoever asked was killed
+            os._exit(0)
 
 
 if __name__ == "__main__":

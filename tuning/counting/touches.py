@@ -130,7 +130,6 @@ def _shared(
             return Touched(unknown=_present(mask))
         lanes, active = _spread(lanes, mask)
         passes, conflicts = patterns.count(lanes, size, active, store, form)
-        here = 1
         if form is not None and active is not None:
             here = active.any(axis=2)
             passes, conflicts = passes * here, conflicts * here

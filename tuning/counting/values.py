@@ -124,8 +124,8 @@ class Registers:
                 found = self.constant(PARAMETERS + self.launch.offsets[text], bits)
                 return lambda: found
             case Name() if operand.component or operand.text in _SPECIAL:
-                value = self.special(operand)
-                return lambda: value
+                special = self.special(operand)
+                return lambda: special
             case Name(text=text):
                 return self._register(text, dtype)
             case Negated(name=name) if bits == 1:
@@ -147,7 +147,7 @@ class Registers:
 
         return read
 
-    def address(self, operand: Operand) -> Read:
+    def address(self, operand: Operand | None) -> Read:
         """What gives the addresses of an operand in brackets."""
         if not isinstance(operand, Address):
             return lambda: None

@@ -9,7 +9,7 @@ touch is taken to be as on average.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -85,8 +85,8 @@ class Walk:
         self.sample = sample(launch.grid, launch.cluster, launch.threads)
         self.registers = Registers(launch, self.sample, _variables(module, self.body))
         self.weights = self.sample.weights
-        self._passed: Counter[int] = Counter()
-        self._left: Counter[int] = Counter()
+        self._passed: defaultdict[int, float] = defaultdict(float)
+        self._left: defaultdict[int, float] = defaultdict(float)
         self._times: Counter[int] = Counter()
         self._targets = {
             at: self._target(one) for at, one in enumerate(self.body) if one.opcode == "bra"

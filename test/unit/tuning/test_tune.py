@@ -224,3 +224,14 @@ def test_times_of_a_gpu_stand_beside_the_model() -> None:
         "median": 3e-3, "least": 2.5e-3, "most": 4e-3, "rounds": 25,
         "clock_before": 1900.0, "clock_after": 1950.0,
     }  # fmt: skip
+
+
+def test_what_fails_inside_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise AssertionError("a pass\nis wrong")
+
+    monkeypatch.setattr("tilec.tuning.assess.count", fail)
+    found = load(declared(tmp_path)).pinned({"BLOCK": 32, "warps": 1})
+    (study,) = tilec.tune(found, targets=["sm_80"])
+    (one,) = study.outcomes
+    assert (one.reason, one.detail) == ("it fails inside tilec", "AssertionError: a pass is wrong")
