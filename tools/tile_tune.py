@@ -74,6 +74,8 @@ def parser() -> argparse.ArgumentParser:
     add("--store", metavar="FILE", default="tune.sqlite", help=what)
     what = "processes that compile; default: 0, to compile in this one"
     add("--jobs", metavar="N", type=_count, default=0, help=what)
+    what = "a Dask scheduler whose workers compile, as tcp://127.0.0.1:8786; 'local' to start one"
+    add("--scheduler", metavar="ADDRESS", help=what)
     what = "let ptxas say what candidates take, and refuse those that spill"
     add("--ptxas", action="store_true", help=what)
     what = "keep to results that are bit for bit the default's, as the simulator finds for SIZES"
@@ -111,6 +113,7 @@ def _run(arguments: argparse.Namespace) -> int:
         problems=problems,
         store=arguments.store,
         workers=arguments.jobs,
+        scheduler="" if arguments.scheduler == "local" else arguments.scheduler,
         assembled=arguments.ptxas,
         same_bits=None if bits is None else problem(bits, tunable.sizes),
         measured=arguments.measure,

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tilec.isa import target as find_target
 
@@ -17,6 +18,9 @@ from .pool import Pool
 from .problems import Problem
 from .store import Outcome, State, Store, StudyKey
 from .store.keys import versions
+
+if TYPE_CHECKING:
+    from .cluster import Cluster
 
 _PAUSE = 0.2
 """Seconds between looks at what other processes work on."""
@@ -98,6 +102,7 @@ def tune(
     problems: Sequence[Problem] = (),
     store: str | Path | Store = ":memory:",
     workers: int = 0,
+    scheduler: str | None = None,
     assembled: bool = False,
     same_bits: Problem | None = None,
     measured: int = 0,
@@ -113,6 +118,8 @@ def tune(
         problems: sizes; by default those of the declaration.
         store: a file, or a store; without, nothing is remembered.
         workers: processes that compile; 0 to compile in this one.
+        scheduler: the address of a Dask scheduler whose workers compile instead, such as
+            `tcp://127.0.0.1:8786`; empty for a cluster of this machine's own with so many workers.
         assembled: whether `ptxas` says what each candidate takes and spills.
         same_bits: a small problem for which results must be bit for bit the default's, as the exact
             simulator finds; None to take any.
@@ -131,7 +138,7 @@ def tune(
     try:
         for name in known if measured else ():
             device_of(name)
-        with Pool(tunable.file, tunable.name, workers) as pool:
+        with _pool(tunable, workers, scheduler) as pool:
             found = [
                 _study(opened, pool, task, space, progress or (lambda _: None))
                 for task, space in zip(tasks, spaces, strict=True)
@@ -143,6 +150,14 @@ def tune(
     finally:
         if opened is not store:
             opened.close()
+
+
+def _pool(tunable: Tunable, workers: int, scheduler: str | None) -> Pool | Cluster:
+    if scheduler is None:
+        return Pool(tunable.file, tunable.name, workers)
+    from .cluster import Cluster  # noqa: PLC0415 (imports Dask)
+
+    return Cluster(tunable.file, tunable.name, scheduler, max(workers, 1))
 
 
 def _measured(store: Store, task: Task, study: Study, most: int) -> Study:
@@ -162,7 +177,7 @@ def _measured(store: Store, task: Task, study: Study, most: int) -> Study:
 
 def _study(
     store: Store,
-    pool: Pool,
+    pool: Pool | Cluster,
     task: Task,
     candidates: Sequence[dict[str, int]],
     progress: Callable[[Progress], None],
