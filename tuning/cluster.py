@@ -98,7 +98,7 @@ class Cluster:
     @property
     def room(self) -> int:
         """Candidates that can be sent."""
-        threads = sum(self._client.nthreads().values())
+        threads: int = sum(self._client.nthreads().values())
         return max(threads * _PER_WORKER - len(self._sent), 0)
 
     @property
