@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from .lang.tuning import autotune
     from .pipelines import Pipeline
     from .transformation import transform
+    from .tuning.declared import tunable
+    from .tuning.studies import tune
 
 __all__ = [
     "Compiled",
@@ -32,6 +34,8 @@ __all__ = [
     "function",
     "kernel",
     "transform",
+    "tunable",
+    "tune",
 ]
 
 _HOMES = {
@@ -46,6 +50,8 @@ _HOMES = {
     "function": ".lang",
     "kernel": ".lang",
     "transform": ".transformation",
+    "tunable": ".tuning.declared",
+    "tune": ".tuning.studies",
 }
 
 

@@ -22,6 +22,7 @@ from tilec.tools import (
     tile_reduce,
     tile_run,
     tile_translate,
+    tile_tune,
     tilec,
     update_tile_test_checks,
 )
@@ -58,7 +59,7 @@ _EVERYWHERE = ("help", "version", "completion")
 
 _TOOLS = (
     *(tilec, tile_opt, tile_translate, tile_reduce, tile_run, tile_layout, tile_isa),
-    *(tile_lsp_server, tile_new_pass, update_tile_test_checks),
+    *(tile_tune, tile_lsp_server, tile_new_pass, update_tile_test_checks),
 )
 
 

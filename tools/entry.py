@@ -63,6 +63,11 @@ def tile_translate() -> None:
     _begin("tile_translate")
 
 
+def tile_tune() -> None:
+    """The command `tile-tune`."""
+    _begin("tile_tune")
+
+
 def tilec() -> None:
     """The command `tilec`."""
     _begin("tilec")

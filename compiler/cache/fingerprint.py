@@ -20,7 +20,7 @@ _OURS = (
     "tilec.layout",
     "tilec.passes",
 )
-_BESIDE = ("tilec.runtime", "tilec.sim", "tilec.tools")
+_BESIDE = ("tilec.runtime", "tilec.sim", "tilec.tools", "tilec.tuning")
 """Packages that take what comes out, and change nothing about it."""
 
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 TOOLS = (
-    *("tilec", "tile-isa", "tile-layout", "tile-opt", "tile-reduce", "tile-run"),
+    *("tilec", "tile-isa", "tile-layout", "tile-opt", "tile-reduce", "tile-run", "tile-tune"),
     *("tile-translate", "update-tile-test-checks"),
 )
 """The commands that tests name."""

@@ -22,14 +22,15 @@ COMMAND = "tilec.__main__"
 """`python -m tilec`, a command as those in `tilec.tools` are."""
 LAYERS = (
     *("isa", "layout", "ir", "dialects", "interpret", "passes"),
-    *("compiler", "lang", FACADE, "tools"),
+    *("compiler", "lang", "tuning", FACADE, "tools"),
 )
 """Packages, each of which may import those before it."""
 BESIDE = {"sim": ("isa", "layout"), "runtime": ("isa", "layout")}
 """Packages beside the layers, with what they stand on."""
 LAZILY = ("interpret", "compiler", "lang")
 """Layers that may import those beside them where importing `tilec` or `tilec.lang` does not load
-them: for types, inside functions, or in modules that are so imported; `tools` wherever it likes."""
+them: for types, inside functions, or in modules that are so imported; `tuning` and `tools` wherever
+they like."""
 
 TOP, TYPES, LATE = "top", "for types", "inside a function"
 """Where an import stands."""
@@ -175,7 +176,7 @@ def is_legal(edge: Import) -> bool:
         return below in BESIDE[above]
     if below in BESIDE:
         lazily = edge.where != TOP or edge.importer not in LOADED
-        return above == "tools" or (above in LAZILY and lazily)
+        return above in ("tuning", "tools") or (above in LAZILY and lazily)
     return LAYERS.index(below) < LAYERS.index(above)
 
 

@@ -21,6 +21,7 @@ from tilec.tools import (
     tile_reduce,
     tile_run,
     tile_translate,
+    tile_tune,
     tilec,
     update_tile_test_checks,
 )
@@ -28,7 +29,7 @@ from tilec.tools.completion import Shell, completion
 
 TOOLS = (
     *(tilec, tile_opt, tile_translate, tile_reduce, tile_run, tile_layout, tile_isa),
-    *(tile_lsp_server, tile_new_pass, update_tile_test_checks),
+    *(tile_tune, tile_lsp_server, tile_new_pass, update_tile_test_checks),
 )
 WRONG = "module {\n  %0 = arith.constant 1 : i33x\n}\n"
 CODES = re.compile(r"\033\[[\d;]*m")

@@ -1,0 +1,165 @@
+"""Counts that are read off the PTX agree with those of the simulator, which runs it."""
+
+from __future__ import annotations
+
+import runpy
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import tilec.sim
+from tilec.isa import TilecError
+from tilec.isa.launch import extents
+from tilec.sim import Report
+from tilec.sim.ptx import read
+from tilec.tuning.counting import Counts, count
+from tilec.tuning.counting.launches import plain
+
+EXAMPLES = Path(__file__).parents[3] / "examples" / "kernels"
+TOLERANCE = 0.05
+KERNEL = """\
+.version 7.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 p, .param .u32 n) {
+  .reg .pred %p<4>; .reg .b32 %r<9>; .reg .b64 %rd<9>;
+  .shared .align 16 .b8 s[4096];
+  ld.param.u64 %rd1, [p]; ld.param.u32 %r1, [n];
+  mov.u32 %r2, %tid.x; mov.u32 %r3, 0;
+  mov.u32 %r4, s; mad.lo.u32 %r5, %r2, STRIDE, %r4;
+  mul.wide.u32 %rd2, %r2, 4; add.u64 %rd3, %rd1, %rd2;
+LOOP:
+  st.shared.u32 [%r5], %r3;
+  ld.global.u32 %r6, [%rd3];
+  add.u32 %r3, %r3, 1; setp.lt.u32 %p1, %r3, %r1;
+  @%p1 bra LOOP;
+  setp.lt.u32 %p2, %r2, 40;
+  @!%p2 bra END;
+  st.global.u32 [%rd3], %r6;
+END:
+  ret;
+}
+"""
+
+
+def quantities(found: Counts, report: Report) -> dict[str, tuple[float, float]]:
+    """Each quantity by both; without what depends on how long warps wait for mbarriers."""
+    waits = ("mbarrier", "cp.async.bulk")
+    data = [line for line in report.lines if not line.instruction.startswith(waits)]
+    polls = 3 * report.waits_in_vain  # the question, its negation, and the branch back
+    return {
+        "instructions": (found.warp_instructions, report.warp_instructions - polls),
+        "matrix": (sum(found.matrix.values()), sum(one.warps for one in report.matrix)),
+        "flops": (found.flops, sum(one.flops for one in report.matrix)),
+        "requests": (found.requests, report.requests),
+        "sectors": (found.sectors, report.sectors),
+        "wavefronts": (found.wavefronts, sum(line.wavefronts for line in data)),
+        "conflicts": (found.conflicts, sum(line.conflicts for line in data)),
+        "copied": (found.copied, report.copied),
+        "operands": (found.operand_bytes, report.operand_bytes),
+    }
+
+
+@contextmanager
+def counted(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[str, Counts, Report]]]:
+    """Every launch on the simulator is counted as well."""
+    found: list[tuple[str, Counts, Report]] = []
+    simulate = tilec.sim.launch
+
+    def launch(
+        ptx: str, kernel: str, grid: Sequence[int], block: Sequence[int], args: Any, **how: Any
+    ) -> Report:
+        module = read(ptx)
+        function = module.functions[kernel]
+        cluster = extents(how.get("cluster") or (1,), "cluster")
+        shared = how.get("dynamic_smem", 0)
+        given = plain(
+            function, args, extents(grid, "grid"), extents(block, "block"), cluster, shared
+        )
+        made = count(module, kernel, given)
+        report = simulate(ptx, kernel, grid, block, args, **how)
+        found.append((kernel, made, report))
+        return report
+
+    with monkeypatch.context() as patch:
+        patch.setattr("tilec.sim.launch", launch)
+        yield found
+
+
+def check(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with counted(monkeypatch) as launches:
+        runpy.run_path(str(EXAMPLES / name), run_name="__main__")
+    assert launches
+    for kernel, found, report in launches:
+        assert found.unknown == 0
+        wrong = {
+            what: pair
+            for what, pair in quantities(found, report).items()
+            if abs(pair[0] - pair[1]) > TOLERANCE * pair[1]
+        }
+        assert wrong == {}, kernel
+
+
+@pytest.mark.parametrize("name", ["softmax.py", "gemm.py"])
+def test_counts_are_the_simulators(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    check(name, monkeypatch)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name",
+    [
+        "vector_add.py", "rms_norm.py", "rotary.py", "layer_norm.py", "attention.py",
+        "swiglu.py", "gemm_types.py", "conv.py", "topk.py", "prefix_sum.py",
+        "batched_gemm.py", "gemm_int4.py", "depthwise_conv.py", "fused_gemm.py",
+        "scaled_gemm.py", "split_k_gemm.py", "dropout.py",
+    ],
+)  # fmt: skip
+def test_counts_of_more_kernels(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    check(name, monkeypatch)
+
+
+def test_counts_of_warps_with_roles(monkeypatch: pytest.MonkeyPatch) -> None:
+    """TMA, wgmma and clusters, of a persistent kernel."""
+    kernel = runpy.run_path(str(EXAMPLES / "gemm.py"))["gemm"].using(target="sm_90a", device="sim")
+    a, b = np.ones((200, 192), np.float16), np.ones((192, 264), np.float16)
+    with counted(monkeypatch) as launches:
+        kernel[3, 2](a, b, np.zeros((200, 264), np.float32))
+    ((_, found, report),) = launches
+    assert found.copied > 0
+    assert found.operand_bytes > 0
+    for what, (mine, its) in quantities(found, report).items():
+        assert abs(mine - its) <= TOLERANCE * its, what
+
+
+@pytest.mark.parametrize(("stride", "conflicts"), [(4, 0), (8, 1), (128, 31)])
+def test_a_kernel_by_hand(stride: int, conflicts: int) -> None:
+    """64 threads, each a word of shared memory so many bytes apart, 100 times."""
+    module = read(KERNEL.replace("STRIDE", str(stride)))
+    launch = plain(module.functions["k"], [np.zeros(64, np.int32), 100], (5, 1, 1), (64, 1, 1))
+    found = count(module, "k", launch)
+    warps = 5 * 2
+    assert found.instructions["st"] == warps * 100 + 5 * 2  # 40 threads are in two warps
+    assert found.wavefronts == warps * 100 * (conflicts + 1)
+    assert found.conflicts == warps * 100 * conflicts
+    assert found.sectors == warps * 100 * 4 + 5 * (4 + 1)
+    assert found.unknown == 0
+
+
+def test_what_depends_on_data_is_said() -> None:
+    module = read(
+        KERNEL.replace("STRIDE", "4").replace("setp.lt.u32 %p1, %r3", "setp.lt.u32 %p1, %r6")
+    )
+    launch = plain(module.functions["k"], [np.zeros(64, np.int32), 100], (1, 1, 1), (64, 1, 1))
+    assert count(module, "k", launch).unknown > 0
+
+
+def test_a_loop_without_end_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tilec.tuning.counting.walk.STEPS", 3000)
+    module = read(KERNEL.replace("STRIDE", "4").replace("add.u32 %r3, %r3, 1;", ""))
+    launch = plain(module.functions["k"], [np.zeros(64, np.int32), 100], (1, 1, 1), (64, 1, 1))
+    with pytest.raises(TilecError, match="more than"):
+        count(module, "k", launch)

@@ -1,0 +1,60 @@
+"""The model: what it says follows from counts and rates by formulas coded apart."""
+
+from __future__ import annotations
+
+from math import ceil
+
+import pytest
+from tilec.isa import target
+from tilec.isa.gpus import gpu_of
+from tilec.launch.occupancy import occupancy
+from tilec.tuning.counting import Counts
+from tilec.tuning.model import estimate
+
+MMA = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
+
+
+def gemm(m: int, n: int, k: int, tile: int) -> Counts:
+    """Counts of C = A·B by tiles, each of which reads its rows and columns from L2."""
+    tiles = ceil(m / tile) * ceil(n / tile)
+    return Counts(
+        instructions={"mma": m * n * k / 2048, "ldmatrix": m * n * k / 8192},
+        matrix={MMA: m * n * k / 2048},
+        sectors=tiles * 2 * tile * k * 2 / 32,
+        in_flight=64 * 1024,
+    )
+
+
+def test_a_product_is_bound_by_the_tensor_cores() -> None:
+    found = estimate(
+        gemm(4096, 4096, 8192, 128), target("sm_80"), occupancy(256, 120, 65536, target("sm_80")),
+        32 * 32, 256, 4096 * (8192 * 4 + 4096 * 4),
+    )  # fmt: skip
+    assert found.limit == "tensor"
+    peak = 2 * 4096**2 * 8192 / 312e12  # NVIDIA's data sheet of the A100
+    assert peak <= found.seconds <= 1.3 * peak
+    assert found.waves == ceil(1024 / (108 * found.resident))
+
+
+def test_a_copy_is_bound_by_dram() -> None:
+    size = 1 << 30
+    copy = Counts(instructions={"ld": size / 512, "st": size / 512}, sectors=2 * size / 32)
+    held = occupancy(256, 16, 0, target("sm_90"))
+    found = estimate(copy, target("sm_90"), held, size // 4096, 256, 2 * size)
+    assert found.limit == "dram"
+    assert found.seconds == pytest.approx(2 * size / gpu_of(target("sm_90")).dram_bytes, rel=0.3)
+
+
+def test_a_wave_that_is_not_full_and_few_bytes_in_flight_cost() -> None:
+    known, held = target("sm_80"), occupancy(256, 120, 65536, target("sm_80"))
+    one, more = (
+        estimate(gemm(4096, 4096, 4096, 128), known, held, ctas, 256, 1 << 20)
+        for ctas in (108 * held.ctas, 108 * held.ctas + 1)
+    )
+    assert more.waves == one.waves + 1
+    assert more.seconds > 1.3 * one.seconds
+    slow = gemm(4096, 4096, 4096, 32)
+    starved = Counts(slow.instructions, slow.matrix, sectors=slow.sectors, in_flight=1024)
+    quick, late = (estimate(c, known, held, 4096, 128, 1 << 20) for c in (slow, starved))
+    assert late.limit == "l2"
+    assert late.seconds > quick.seconds

@@ -1,0 +1,237 @@
+"""`tile-tune` and `tilec.tune`: all is tried once, whatever dies, and refused with a reason."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tilec
+from tilec.isa import TilecError
+from tilec.runtime.cuda.timing import Timing
+from tilec.tools import tile_tune
+from tilec.tuning import load
+from tilec.tuning.measure import timed
+from tilec.tuning.problems import problem
+from tilec.tuning.same_bits import has_bits_of_default
+from tilec.tuning.store import Outcome, State, Store
+
+ADD = '''\
+import os
+import signal
+
+import tilec
+import tilec.lang as tl
+
+
+def grown(block):
+    """What is done once more for each candidate: {note}."""
+    return block
+
+
+@tilec.tunable(
+    {{"BLOCK": (32, 64, 128, 0), "warps": (1, 2)}},
+    problem={{"n": 4096}},
+    arguments={{"x": "f32[n]"}},
+    grid="cdiv(n, BLOCK)",
+)
+@tilec.kernel(warps=1)
+def double(x: tl.Array[tl.float32, int], BLOCK: tl.Constant[int] = 32) -> None:
+    at = tl.program_id(0) * BLOCK
+    tl.store(x, at, 2 * tl.load(x, at, BLOCK))
+'''
+SUM = """\
+import tilec
+import tilec.lang as tl
+
+
+@tilec.tunable(
+    {"BLOCK": (64, 128), "warps": (1, 2, 4)},
+    problem={"n": 4096},
+    arguments={"x": "f32[n]", "y": "f32[m]"},
+    grid="1",
+)
+@tilec.kernel(warps=1)
+def total(
+    x: tl.Array[tl.float32, int], y: tl.Array[tl.float32, int], BLOCK: tl.Constant[int] = 64
+) -> None:
+    acc = tl.zeros((BLOCK,))
+    for at in range(0, x.shape[0], BLOCK):
+        acc += tl.load(x, at, BLOCK)
+    tl.store(y, 0, tl.sum(acc, 0, keepdims=True))
+"""
+
+
+def declared(folder: Path) -> Path:
+    file = folder / "double.py"
+    file.write_text(ADD.format(note="nothing"))
+    return file
+
+
+def without_times(file: Path) -> dict[str, Any]:
+    with Store(file) as store:
+        found = store.export()
+    for study in found["studies"]:
+        del study["seconds"]
+    return found
+
+
+def test_all_candidates_are_ranked_and_remembered(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, store = declared(tmp_path), tmp_path / "s.sqlite"
+    command = ["run", str(file), "--target", "sm_80", "--problem", "n=960", "--store", str(store)]
+    assert tile_tune.main([*command, "--pin", "warps=2", "--format", "json"]) == 0
+    (said,) = json.loads(capsys.readouterr().out)
+    assert said["ranked"] == 3
+    assert said["refused"] == {"it does not compile": 1}
+    best = said["best"][0]
+    assert best["cost"] == min(one["cost"] for one in said["best"])
+    (counts,) = (one["counts"] for one in said["best"] if one["candidate"]["BLOCK"] == 64)
+    assert counts["sectors"] == 2 * 960 * 4 / 32
+    before = without_times(store)
+    started = time.monotonic()
+    assert tile_tune.main([*command, "--pin", "warps=2"]) == 0
+    assert time.monotonic() - started < 60
+    assert "double, n=960, sm_80: 3 ranked" in capsys.readouterr().out
+    assert without_times(store) == before
+
+    page = tmp_path / "page.html"
+    assert tile_tune.main(["report", str(store), "-o", str(page)]) == 0
+    html = page.read_text()
+    assert "double, n = 960, sm_80" in html
+    assert "it does not compile" in html
+    assert tile_tune.main(["export", str(store)]) == 0
+    assert json.loads(capsys.readouterr().out)["studies"][0]["key"]["sizes"] == {"n": 960}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["run", "FILE", "--problem", "q=1"], "no size 'q'"),
+        (["run", "FILE", "--pin", "WIDE=1"], "no parameter 'WIDE'"),
+        (["run", "FILE", "--kernel", "triple"], "no tunable kernel 'triple'"),
+        (["run", "FILE", "--target", "sm_1"], "sm_1"),
+        (["run", "FILE", "--store", "FILE"], "not a database"),
+        (["run", "none.py"], "no such file"),
+        (["run", "FILE", "--measure", "2"], "no GPU here that runs sm_80"),
+        (["report", "none.sqlite"], "no such file"),
+    ],
+)
+def test_mistakes_are_one_error(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    words: list[str],
+    said: str,
+) -> None:
+    monkeypatch.setattr("tilec.runtime.cuda.available", lambda _=None: False)
+    file = declared(tmp_path)
+    before = file.read_bytes()
+    store = [] if "--store" in words or words[0] == "report" else ["--store", str(tmp_path / "s")]
+    assert tile_tune.main([str(file) if one == "FILE" else one for one in words] + store) == 1
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert said in captured.err
+    assert captured.err.count("error: ") == 1
+    assert file.read_bytes() == before
+
+
+@pytest.mark.slow
+def test_a_killed_run_is_finished_by_the_next(tmp_path: Path) -> None:
+    """Killed with SIGKILL again and again, it finds what an undisturbed run finds."""
+    file, killed, whole = declared(tmp_path), tmp_path / "killed.sqlite", tmp_path / "whole.sqlite"
+    command = [sys.executable, "-m", "tilec.tools.tile_tune", "run", str(file), "--target", "sm_80"]
+    for number in range(3):
+        process = subprocess.Popen(
+            [*command, "--store", str(killed), "--jobs", "2"],
+            stdout=subprocess.DEVNULL, start_new_session=True,
+        )  # fmt: skip
+        wanted = number + 1
+        while process.poll() is None and _known(killed) < wanted:
+            time.sleep(0.05)
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+    before = without_times(killed)
+    for jobs, store in (("2", killed), ("0", whole)):
+        subprocess.run([*command, "--store", str(store), "--jobs", jobs], check=True)
+    assert without_times(killed) == without_times(whole)
+    kept = {json.dumps(one) for study in before["studies"] for one in study["trials"]}
+    assert kept <= {json.dumps(t) for s in without_times(whole)["studies"] for t in s["trials"]}
+
+
+def _known(file: Path) -> int:
+    if not file.exists():
+        return 0
+    try:
+        with Store(file) as store:
+            return sum(len(store.tried(study)) for study in store.studies())
+    except TilecError:
+        return 0
+
+
+@pytest.mark.slow
+def test_a_candidate_that_ends_its_worker_is_refused_alone(tmp_path: Path) -> None:
+    """A worker that dies while it compiles takes one candidate with it, and another comes."""
+    file = tmp_path / "fatal.py"
+    text = ADD.format(note="it may be fatal").replace(
+        "    at = tl.program_id(0) * BLOCK\n",
+        "    at = tl.program_id(0) * fatal(BLOCK)\n",
+    )
+    fatal = (
+        "def fatal(block):\n    if block == 64:\n"
+        "        os.kill(os.getpid(), signal.SIGKILL)\n    return block\n\n\n"
+    )
+    file.write_text(text.replace("@tilec.tunable(", f"{fatal}@tilec.tunable("))
+    found = load(file).pinned({"warps": 1})
+    (study,) = tilec.tune(found, targets=["sm_80"], workers=1)
+    lost = [one for one in study.outcomes if one.detail == "SIGKILL"]
+    assert [one.candidate["BLOCK"] for one in lost] == [64]
+    assert study.refused["it ends the compiler"] == 1
+    assert len(study.outcomes) == 4
+    assert study.best is not None
+
+
+def test_same_bits_refuses_another_order_of_sums(tmp_path: Path) -> None:
+    file = tmp_path / "total.py"
+    file.write_text(SUM.replace('problem={"n": 4096}', 'problem={"n": 4096, "m": 1}'))
+    found = load(file)
+    small = problem("n=1024", found.sizes)
+    assert has_bits_of_default(found, found.space.default, small, "sm_80")
+    (study,) = tilec.tune(found.pinned({"warps": 1}), targets=["sm_80"], same_bits=small)
+    states = {one.candidate["BLOCK"]: one for one in study.outcomes}
+    assert states[64].state is State.RANKED
+    assert states[128].state is State.REFUSED
+    assert states[128].reason == "its results have other bits than the default's"
+
+
+def test_times_of_a_gpu_stand_beside_the_model() -> None:
+    """Milliseconds become seconds, and the fastest comes first, whatever the model said."""
+    outcomes = [Outcome({"B": n}, State.RANKED, cost=n * 1e-6) for n in (1, 2)]
+    times = [
+        Timing(3.0, 2.5, 4.0, 25, (1900.0, 1950.0)),
+        Timing(1.0, 1.0, 1.5, 25, (1900.0, 1900.0)),
+    ]
+    first, second = timed(outcomes, times)
+    assert [first.candidate["B"], second.candidate["B"]] == [2, 1]
+    assert second.measured == {
+        "median": 3e-3, "least": 2.5e-3, "most": 4e-3, "rounds": 25,
+        "clock_before": 1900.0, "clock_after": 1950.0,
+    }  # fmt: skip
+
+
+def test_what_fails_inside_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise AssertionError("a pass\nis wrong")
+
+    monkeypatch.setattr("tilec.tuning.assess.count", fail)
+    found = load(declared(tmp_path)).pinned({"BLOCK": 32, "warps": 1})
+    (study,) = tilec.tune(found, targets=["sm_80"])
+    (one,) = study.outcomes
+    assert (one.reason, one.detail) == ("it fails inside tilec", "AssertionError: a pass is wrong")

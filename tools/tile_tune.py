@@ -1,0 +1,202 @@
+"""`tile-tune`: find the tile sizes, warps and stages that make a kernel fast, without a GPU.
+
+`run` compiles all candidates of a kernel's search space, counts what they do, and ranks them by a
+model; what the store knows is not tried again. `report` writes a page of what a store knows,
+`export` JSON.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from tilec.ending import end_on_signals
+from tilec.isa import DEFAULT_TARGET, TilecError
+from tilec.tuning import load
+from tilec.tuning.errors import TuningError
+from tilec.tuning.problems import Problem, problem, read_problems, unique
+from tilec.tuning.report import page
+from tilec.tuning.store import Store
+from tilec.tuning.studies import Progress, Study, tune
+
+from .colours import say
+from .common import Parser, leave, run
+from .files import check_outputs, write_output
+
+_EXAMPLES = """\
+examples:
+  tile-tune run gemm.py --target sm_80 --target sm_90a --problem m=4096,n=4096,k=4096 --jobs 2
+  tile-tune run double.json --pin warps=2 --store double.sqlite --format json
+  tile-tune report tune.sqlite -o tune.html
+"""
+_PERIOD = 0.2
+"""Seconds between two looks at the progress."""
+
+
+def _pin(text: str) -> tuple[str, int]:
+    found = re.fullmatch(r"([A-Za-z_]\w*)=(-?[0-9]{1,18})", text)
+    if found is None:
+        raise argparse.ArgumentTypeError(f"'{text}' is not NAME=NUMBER")
+    return found[1], int(found[2])
+
+
+def _count(text: str) -> int:
+    if not re.fullmatch("[0-9]{1,4}", text):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number from 0 to 9999")
+    return int(text)
+
+
+def parser() -> argparse.ArgumentParser:
+    """The arguments."""
+    made = Parser("tile-tune", __doc__ or "", epilog=_EXAMPLES)
+    commands = made.add_subparsers(dest="command", required=True, metavar="run|report|export")
+
+    def command(name: str, what: str) -> argparse.ArgumentParser:
+        return commands.add_parser(name, help=what, description=what)
+
+    add = command("run", "assess all candidates and rank them").add_argument
+    add("input", help="a .py file with a kernel under @tilec.tunable, or a .json file of a space")
+    add("--kernel", metavar="NAME", help="which of several kernels of the file")
+    what = f"target to compile for, may be repeated; default: {DEFAULT_TARGET}"
+    add("--target", metavar="TARGET", action="append", default=[], help=what)
+    what = "sizes, as m=4096,n=4096, may be repeated; default: those of the declaration"
+    add("--problem", metavar="SIZES", action="append", default=[], help=what)
+    add("--problems", metavar="FILE", help="a file with the sizes of a problem on each line")
+    what = "try a single value of a parameter, may be repeated"
+    add("--pin", metavar="NAME=NUMBER", type=_pin, action="append", default=[], help=what)
+    what = "the file that remembers what was found; default: tune.sqlite"
+    add("--store", metavar="FILE", default="tune.sqlite", help=what)
+    what = "processes that compile; default: 0, to compile in this one"
+    add("--jobs", metavar="N", type=_count, default=0, help=what)
+    what = "a Dask scheduler whose workers compile, as tcp://127.0.0.1:8786; 'local' to start one"
+    add("--scheduler", metavar="ADDRESS", help=what)
+    what = "let ptxas say what candidates take, and refuse those that spill"
+    add("--ptxas", action="store_true", help=what)
+    what = "keep to results that are bit for bit the default's, as the simulator finds for SIZES"
+    add("--same-bits", metavar="SIZES", help=what)
+    what = "time the N best on the GPU, in turns; an error where there is none"
+    add("--measure", metavar="N", type=_count, default=0, help=what)
+    add("--top", metavar="N", type=_count, default=5, help="how many to print; default: 5")
+    add("--format", choices=("text", "json"), default="text", help="default: text")
+
+    for name, what in (("report", "write a page of what a store knows"), ("export", "write JSON")):
+        add = command(name, what).add_argument
+        add("store", help="the file that remembers")
+        add("-o", dest="output", default="-", metavar="FILE", help="default: stdout")
+    return made
+
+
+def body(arguments: argparse.Namespace) -> int:
+    """The command; returns its exit code."""
+    try:
+        return _run(arguments) if arguments.command == "run" else _written(arguments)
+    except TuningError as error:
+        if not error.place:
+            raise
+        say(f"{error}\n")
+        return 1
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    tunable = load(arguments.input, arguments.kernel)
+    problems = _problems(arguments, tunable.sizes)
+    bits = arguments.same_bits
+    studies = tune(
+        tunable.pinned(dict(arguments.pin)),
+        targets=arguments.target or [str(DEFAULT_TARGET)],
+        problems=problems,
+        store=arguments.store,
+        workers=arguments.jobs,
+        scheduler="" if arguments.scheduler == "local" else arguments.scheduler,
+        assembled=arguments.ptxas,
+        same_bits=None if bits is None else problem(bits, tunable.sizes),
+        measured=arguments.measure,
+        progress=_Shown() if sys.stderr.isatty() else None,
+    )
+    if arguments.format == "json":
+        sys.stdout.write(
+            json.dumps([_json(one, arguments.top) for one in studies], indent=1) + "\n"
+        )
+    else:
+        sys.stdout.write("\n".join(_text(one, arguments.top) for one in studies))
+    if not all(one.ranked for one in studies):
+        raise TilecError("all candidates were refused")
+    return 0
+
+
+def _problems(arguments: argparse.Namespace, sizes: Mapping[str, int]) -> list[Problem]:
+    given = [problem(text, sizes) for text in arguments.problem]
+    given += read_problems(arguments.problems, sizes) if arguments.problems else []
+    return unique(given)
+
+
+def _json(study: Study, top: int) -> dict[str, object]:
+    ranked = [one.result() for one in study.ranked[:top]]
+    key = {"kernel": study.key.kernel, "sizes": study.key.sizes, "target": study.key.target}
+    return {**key, "best": ranked, "ranked": len(study.ranked), "refused": dict(study.refused)}
+
+
+def _text(study: Study, top: int) -> str:
+    """The best, and why others were refused."""
+    sizes = ", ".join(f"{name}={size}" for name, size in study.key.sizes.items())
+    lines = [f"{study.key.kernel}, {sizes}, {study.key.target}: {len(study.ranked)} ranked"]
+    for one in study.ranked[:top]:
+        said = " ".join(f"{name}={value}" for name, value in sorted(one.candidate.items()))
+        limit = one.counts["estimate"]["limit"]
+        time_ = "" if one.measured is None else f"{one.measured['median'] * 1e6:.1f} µs measured, "
+        lines.append(f"  {time_}{(one.cost or 0) * 1e6:10.1f} µs by the model  {limit:8}{said}")
+    lines += [f"  {count} refused: {reason}" for reason, count in study.refused.most_common()]
+    return "\n".join(lines) + "\n"
+
+
+class _Shown:
+    """Progress in a line on a terminal."""
+
+    def __init__(self) -> None:
+        self._last = 0.0
+
+    def __call__(self, progress: Progress) -> None:
+        now, ended = time.monotonic(), progress.done == progress.total
+        if now - self._last < _PERIOD and not ended:
+            return
+        self._last = now
+        best = "" if progress.best is None else f", best {(progress.best.cost or 0) * 1e6:.1f} µs"
+        said = f"{progress.key.target}: {progress.done}/{progress.total}"
+        sys.stderr.write(f"\r\033[K{said}, {progress.rate:.1f} a second{best}")
+        sys.stderr.write("\r\033[K" if ended else "")
+        sys.stderr.flush()
+
+
+def _written(arguments: argparse.Namespace) -> int:
+    """A page, or JSON, of what a store knows."""
+    if not Path(arguments.store).is_file():
+        raise TilecError(f"{arguments.store}: there is no such file")
+    check_outputs([arguments.output], [arguments.store])
+    with Store(arguments.store) as store:
+        if arguments.command == "report":
+            text = page(store)
+        else:
+            text = json.dumps(store.export(), indent=1, sort_keys=True) + "\n"
+    write_output(arguments.output, text)
+    return 0
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run `tile-tune`; returns its exit code."""
+    return run(parser(), body, argv)
+
+
+def command() -> NoReturn:
+    """The command line: `main` in a process of its own."""
+    end_on_signals()
+    leave(main())
+
+
+if __name__ == "__main__":
+    command()

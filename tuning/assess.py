@@ -1,0 +1,183 @@
+"""What becomes of a candidate without a GPU: compiled, checked, counted and given a cost."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from tilec.backend.cubin import assemble
+from tilec.compiled import Compiled
+from tilec.isa import Target, TilecError
+from tilec.isa import target as find_target
+from tilec.isa.gpus import gpu_of
+from tilec.launch.abi import KernelEntry
+from tilec.launch.occupancy import Occupancy, occupancy
+from tilec.sim.ptx import Module, read
+
+from .counting import Counts, count, plain_launch
+from .counting.launches import PlainLaunch
+from .declared import Tunable
+from .errors import TuningError
+from .model import estimate
+from .problems import Problem
+from .same_bits import has_bits_of_default
+from .store import Outcome, State
+
+CONFLICTS = 0.5
+"""The share of conflicts in wavefronts from which a candidate is refused."""
+
+
+class RefusedError(Exception):
+    """A candidate that is not wanted.
+
+    Attributes:
+        reason: why, a kind that many share.
+        detail: what is particular to this one.
+    """
+
+    def __init__(self, reason: str, detail: str = "") -> None:
+        self.reason, self.detail = reason, detail
+        super().__init__(reason)
+
+
+@dataclass(frozen=True)
+class Task:
+    """What candidates are assessed for.
+
+    Attributes:
+        tunable: the kernel.
+        problem: its sizes.
+        target: what it is compiled for.
+        assembled: whether ptxas says how many registers it takes, and what it spills.
+        same_bits: a small problem whose results must be bit for bit the default's.
+    """
+
+    tunable: Tunable
+    problem: Problem
+    target: str
+    assembled: bool
+    same_bits: Problem | None = None
+
+
+def assess(task: Task, candidate: Mapping[str, int]) -> Outcome:
+    """What becomes of a candidate; its errors are reasons.
+
+    Args:
+        task: what it is assessed for.
+        candidate: the value of each parameter.
+    """
+    began = time.perf_counter()
+    counts: dict[str, Any] = {}
+    cost, reason, detail = None, "", ""
+    try:
+        cost = _assessed(task, candidate, counts)
+    except RefusedError as error:
+        reason, detail = error.reason, error.detail
+    except (
+        Exception
+    ) as error:  # of a pass, or a plugin: the other candidates are tried all the same
+        reason, detail = "it fails inside tilec", _in_a_line(error)
+    state = State.RANKED if cost is not None else State.REFUSED
+    seconds = time.perf_counter() - began
+    return Outcome(dict(candidate), state, reason, detail, counts, cost, None, seconds)
+
+
+def _assessed(task: Task, candidate: Mapping[str, int], counts: dict[str, Any]) -> float:
+    """The cost of a candidate, in seconds; what was counted of it is noted."""
+    target = find_target(task.target)
+    try:
+        args = task.tunable.values(candidate, task.problem)
+        compiled = task.tunable.compile(candidate, args, task.target)
+        kernel = _kernel(compiled, task.tunable.name)
+        module = read(compiled.ptx)
+        grid = task.tunable.ctas(candidate, task.problem)
+        launch = plain_launch(kernel, module.functions[kernel.name], args, grid, gpu_of(target).sms)
+    except TilecError as error:
+        raise RefusedError("it does not compile", _first_line(error)) from None
+    registers = _registers(compiled, kernel, target, counts) if task.assembled else 0
+    held = _held(module, kernel, launch, registers, target, counts)
+    try:
+        found = count(module, kernel.name, launch)
+    except TuningError as error:
+        raise RefusedError("it cannot be counted", str(error)) from None
+    counts |= found.json()
+    _check_conflicts(found)
+    if task.same_bits is not None:
+        _check_bits(task, candidate, task.same_bits)
+    footprint = sum(one.nbytes for one in args if isinstance(one, np.ndarray))
+    made = estimate(found, target, held, launch.ctas, launch.threads, footprint)
+    counts["estimate"] = made.json()
+    return made.seconds
+
+
+def _kernel(compiled: Compiled, name: str) -> KernelEntry:
+    for one in compiled.kernels:
+        if one.name == name:
+            return one
+    raise TuningError(f"there is no kernel '{name}' in what it is compiled to")
+
+
+def _registers(
+    compiled: Compiled, kernel: KernelEntry, target: Target, counts: dict[str, Any]
+) -> int:
+    """Registers of a thread, none of which may be spilled."""
+    try:
+        used = assemble(compiled.ptx, target).resources[kernel.name]
+    except TilecError as error:
+        raise RefusedError("ptxas refuses it", _first_line(error)) from None
+    spilled = used.spill_stores + used.spill_loads
+    counts |= {"registers": used.registers, "spilled": spilled}
+    if spilled:
+        raise RefusedError("it spills", f"{spilled} bytes")
+    return used.registers
+
+
+def _held(
+    module: Module,
+    kernel: KernelEntry,
+    launch: PlainLaunch,
+    registers: int,
+    target: Target,
+    counts: dict[str, Any],
+) -> Occupancy:
+    """What an SM holds of the kernel: one CTA at least."""
+    function = module.functions[kernel.name]
+    scopes = {id(one.scope): one.scope for one in function.body or ()}
+    inside = [v for scope in scopes.values() for v in scope.variables.values()]
+    variables = (*module.variables.values(), *inside)
+    shared = kernel.dynamic_shared + sum(v.size for v in variables if v.space == "shared")
+    held = occupancy(launch.threads, registers, shared, target)
+    counts |= {"shared_bytes": shared, "threads": launch.threads, "ctas": launch.ctas}
+    counts["resident"] = held.ctas
+    if held.ctas < 1:
+        limits = ", ".join(one.value for one in held.limits)
+        raise RefusedError(
+            f"it does not fit: {limits}", f"{shared} bytes of shared memory, {registers} registers"
+        )
+    return held
+
+
+def _check_conflicts(found: Counts) -> None:
+    if found.conflicts > CONFLICTS * max(found.wavefronts, 1):
+        share = found.conflicts / found.wavefronts
+        raise RefusedError("bank conflicts", f"{share:.0%} of its wavefronts")
+
+
+def _check_bits(task: Task, candidate: Mapping[str, int], problem: Problem) -> None:
+    try:
+        same = has_bits_of_default(task.tunable, candidate, problem, task.target)
+    except TilecError as error:
+        raise RefusedError("it cannot be simulated", _first_line(error)) from None
+    if not same:
+        raise RefusedError("its results have other bits than the default's", f"for {problem}")
+
+
+def _in_a_line(error: Exception) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())[:200]
+
+
+def _first_line(error: TilecError) -> str:
+    return str(error).splitlines()[0]

@@ -1,0 +1,387 @@
+"""Walks threads through a kernel: where they go, how often, and what they touch on their way.
+
+Groups of threads at the same place walk together, the group that is furthest behind first, so that
+those that parted come together again. All of a block is followed the first times that it is
+reached, and later now and then; otherwise what decides where threads go, and what its accesses
+touch is taken to be as on average.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from tilec.isa import WARPGROUP_WARPS, ExecutionScope
+from tilec.isa import form as find_form
+from tilec.sim.matrix_forms import matrix_form
+from tilec.sim.memory import GLOBAL_BASE
+from tilec.sim.ptx.module import Instruction, Integer, Module, Name, operand_names
+
+from ..errors import TuningError
+from .launches import PlainLaunch
+from .samples import sample
+from .slices import LEAVING, TRANSFERS, needed, written
+from .tally import Counts
+from .touches import Patterns, Touch, Touched, touch
+from .values import Read, Registers, Step, Value, step
+
+STEPS = 1_000_000
+"""Instructions that are walked at most."""
+_LOOKED_AT, _LOOKED_AGAIN = 16, 64
+"""Times that all of a block is followed when it is reached, and then each so-manieth time."""
+_APART = 1 << 30
+"""Bytes between variables of global memory."""
+_SHARED_ALIGNMENT = 1024
+
+
+@dataclass
+class _Access:
+    """What an instruction was seen to touch, and how often it was reached."""
+
+    look: Touch
+    warps: float = 0.0
+    seen: float = 0.0
+    touched: list[float] = field(default_factory=lambda: [0.0] * len(Touched._fields))
+
+
+@dataclass
+class _Step:
+    """An instruction that must be followed: what it computes, and what it touches.
+
+    Attributes:
+        at: its number.
+        guard: what gives its guard, if it has one.
+        compute: what computes its results, if they are wanted.
+        access: what it touches, if it is memory.
+        decides: whether where threads go depends on it.
+    """
+
+    at: int
+    guard: Read | None
+    compute: Step | None
+    access: _Access | None
+    decides: bool
+
+
+class Walk:
+    """A kernel on its way.
+
+    Args:
+        module: the PTX.
+        name: of the kernel.
+        launch: how it is launched.
+    """
+
+    def __init__(self, module: Module, name: str, launch: PlainLaunch) -> None:
+        self.launch = launch
+        self.function = module.functions[name]
+        self.body: Sequence[Instruction] = self.function.body or ()
+        if any(one.opcode == "call" for one in self.body):
+            raise TuningError(f"kernel '{name}' calls functions, which are not counted")
+        self.sample = sample(launch.grid, launch.cluster, launch.threads)
+        self.registers = Registers(launch, self.sample, _variables(module, self.body))
+        self.weights = self.sample.weights
+        self._passed: defaultdict[int, float] = defaultdict(float)
+        self._left: defaultdict[int, float] = defaultdict(float)
+        self._times: Counter[int] = Counter()
+        self._targets = {
+            at: self._target(one) for at, one in enumerate(self.body) if one.opcode == "bra"
+        }
+        self._leaders = sorted(
+            {0, *self._targets.values(), *(i + 1 for i, o in enumerate(self.body) if _ends(o))}
+        )
+        self._steps = self._bound()
+        self._ats = [one.at for one in self._steps]
+        self.unknown = 0.0
+
+    def _target(self, branch: Instruction) -> int:
+        (label,) = operand_names(branch.operands[-1:])
+        found = branch.scope.label(label)
+        if found is None:
+            raise TuningError(f"'{branch.mnemonic}' at a label that is not known, '{label}'")
+        return found
+
+    def _bound(self) -> list[_Step]:
+        """The instructions that must be followed."""
+        registers, patterns = self.registers, Patterns()
+        wanted = needed(self.body)
+        deciding = needed(self.body, to_branch=True)
+        steps = []
+        for at, one in enumerate(self.body):
+            if one.opcode in TRANSFERS:
+                continue
+            computes = not wanted.isdisjoint(written(one))
+            look = touch(registers, one, patterns)
+            if computes or look is not None:
+                made = step(registers, one) if computes else None
+                access = None if look is None else _Access(look)
+                decides = not deciding.isdisjoint(written(one))
+                steps.append(_Step(at, self._guard(one), made, access, decides))
+        return steps
+
+    def _guard(self, one: Instruction) -> Read | None:
+        if one.guard is None:
+            return None
+        read = self.registers.reader(Name(one.guard), 1)
+        if not one.negated:
+            return read
+
+        def negated() -> Value | None:
+            found = read()
+            return None if found is None else ~found
+
+        return negated
+
+    def run(self) -> None:
+        """Walk all threads to their end.
+
+        Raises:
+            TuningError: for a kernel that goes on for too long.
+        """
+        everyone = self._everyone()
+        groups: dict[int, Value | None] = {0: everyone}
+        steps = 0
+        guards = {at: self._guard(one) for at, one in enumerate(self.body) if _ends(one)}
+        while groups:
+            start = min(groups)
+            mask = groups.pop(start)
+            end = self._block_end(start)
+            steps += end - start
+            if steps > STEPS:
+                why = "; where it goes depends on data" if self.unknown else ""
+                raise TuningError(f"a thread executes more than {STEPS:,} instructions{why}")
+            warps = self._weight(mask)
+            self._passed[start] += warps
+            self._left[end] += warps
+            self._block(start, end, mask, warps)
+            last = self.body[end - 1]
+            if not _ends(last):
+                self._join(groups, end, mask)
+                continue
+            taken, rest = self._parted(guards[end - 1], mask)
+            if last.opcode not in LEAVING and taken is not _NOBODY:
+                self._join(groups, self._targets[end - 1], taken)
+            if rest is not _NOBODY and end < len(self.body):
+                self._join(groups, end, rest)
+
+    def _everyone(self) -> Value | None:
+        """The threads of a CTA; None if all warps are whole."""
+        threads = self.launch.threads
+        _, warps, lanes = self.registers.shape
+        if threads == warps * lanes:
+            return None
+        return (np.arange(warps * lanes) < threads).reshape(1, warps, lanes)
+
+    def _block_end(self, start: int) -> int:
+        at = bisect_left(self._leaders, start + 1)
+        return self._leaders[at] if at < len(self._leaders) else len(self.body)
+
+    def _block(self, start: int, end: int, mask: Value | None, warps: float) -> None:
+        """Follow the instructions of a block."""
+        self._times[start] += 1
+        times = self._times[start]
+        looks = times <= _LOOKED_AT or not times % _LOOKED_AGAIN
+        for at in range(bisect_left(self._ats, start), bisect_left(self._ats, end)):
+            one = self._steps[at]
+            if not (looks or one.decides):
+                if one.access is not None and one.guard is None:
+                    one.access.warps += warps
+                continue
+            active, reached = mask, warps
+            if one.guard is not None:
+                holds = one.guard()
+                if holds is None:
+                    self.unknown += warps if one.access else 0
+                elif not holds.all():
+                    active = holds if mask is None else mask & holds
+                    reached = self._weight(active)
+            if one.access is not None and reached:
+                one.access.warps += reached
+                if looks:
+                    self._look(one.access, active, reached)
+            if one.compute is not None:
+                one.compute(active)
+
+    def _look(self, access: _Access, mask: Value | None, warps: float) -> None:
+        access.seen += warps
+        for number, found in enumerate(access.look(mask)):
+            if not (isinstance(found, int) and found == 0):
+                access.touched[number] += self._sum(found)
+
+    def _sum(self, found: Any) -> float:
+        """What all CTAs touch, from what each warp of the sample does."""
+        array = np.asarray(found, np.float64)
+        array = np.broadcast_to(array, (1, 1)) if array.ndim < 2 else array
+        ctas, warps, _ = self.registers.shape
+        each = array.sum(axis=1) * (warps // array.shape[1])
+        return float((np.broadcast_to(each, (ctas,)) * self.weights).sum())
+
+    def _weight(self, mask: Value | None) -> float:
+        """Warps of the launch that a mask stands for."""
+        if mask is None:
+            return float(self.weights.sum()) * self.registers.shape[1]
+        return self._sum(mask.any(axis=2))
+
+    def _parted(self, guard: Read | None, mask: Value | None) -> tuple[Value | None, Value | None]:
+        """The threads that take a branch, and those that go on."""
+        if guard is None:
+            return mask, _NOBODY
+        holds = guard()
+        if holds is None:  # it depends on data: on, out of loops, and into what is skipped seldom
+            self.unknown += self._weight(mask)
+            return _NOBODY, mask
+        if mask is None:
+            if holds.all():
+                return None, _NOBODY
+            holds = shrunk(holds)
+            return (holds, ~holds) if holds.any() else (_NOBODY, None)
+        if holds.size == 1:
+            return (mask, _NOBODY) if holds.all() else (_NOBODY, mask)
+        taken, rest = mask & holds, mask & ~holds
+        return (
+            shrunk(taken) if taken.any() else _NOBODY,
+            shrunk(rest) if rest.any() else _NOBODY,
+        )
+
+    def _join(self, groups: dict[int, Value | None], at: int, mask: Value | None) -> None:
+        """Let threads wait for their turn at a place, with those that are there."""
+        if at >= len(self.body):
+            return
+        if at in groups:
+            there = groups[at]
+            mask = None if mask is None or there is None else shrunk(mask | there)
+            if mask is not None and mask.all():
+                mask = None
+        groups[at] = mask
+
+    def executed(self) -> list[float]:
+        """Warps that executed each instruction."""
+        found, warps = [], 0.0
+        for at in range(len(self.body)):
+            warps += self._passed[at] - self._left[at]
+            found.append(warps)
+        return found
+
+    def counts(self) -> Counts:
+        """What was counted."""
+        kinds: Counter[str] = Counter()
+        matrix: Counter[str] = Counter()
+        for one, warps in zip(self.body, self.executed(), strict=True):
+            if warps:
+                kinds[one.opcode] += warps  # type: ignore[assignment]
+                if one.opcode in _MATRIX and (
+                    one.opcode != "wgmma" or "mma_async" in one.modifiers
+                ):
+                    matrix[matrix_form(one).ptx] += warps  # type: ignore[assignment]
+        total = [0.0] * len(Touched._fields)
+        for step_ in self._steps:
+            access = step_.access
+            if access is not None and access.seen:
+                times = access.warps / access.seen
+                found = Touched(*access.touched)
+                # As in the simulator's report, of which these are requests to global memory.
+                found = found if found.sectors else found._replace(requests=0)
+                total = [a + b * times for a, b in zip(total, found, strict=True)]
+        touched = Touched(*(round(value, 3) for value in total))
+        return Counts(
+            instructions=dict(sorted(kinds.items())),
+            matrix=dict(sorted(matrix.items())),
+            flops=sum(_flops(name) * warps for name, warps in matrix.items()),
+            requests=touched.requests,
+            sectors=touched.sectors,
+            wavefronts=touched.wavefronts,
+            conflicts=touched.conflicts,
+            copied=touched.copied,
+            operand_bytes=touched.operands,
+            in_flight=self._in_flight(touched),
+            unknown=self.unknown + touched.unknown,
+        )
+
+    def _in_flight(self, touched: Touched) -> float:
+        """Bytes of a CTA that are on their way to a ring of buffers while it computes.
+
+        Of `cp.async` those of the groups that a wait leaves open; bulk copies fill all of the
+        shared memory that the kernel asks for.
+        """
+        if touched.copied:
+            return float(self.launch.dynamic_shared)
+        executed = self.executed()
+        copied = commits = 0.0
+        most = 0
+        for one, warps in zip(self.body, executed, strict=True):
+            if one.opcode != "cp" or "async" not in one.modifiers:
+                continue
+            if "commit_group" in one.modifiers:
+                commits += warps
+            elif "wait_group" in one.modifiers and isinstance(one.operands[0], Integer):
+                most = max(most, one.operands[0].value)
+            elif len(one.operands) > 2 and isinstance(one.operands[2], Integer):
+                copied += warps * 32 * one.operands[2].value
+        if not commits:
+            return 0.0
+        return copied / commits * self.registers.shape[1] * max(most, 1)
+
+
+_NOBODY: Any = object()
+"""No thread, where None stands for all."""
+_MATRIX = frozenset(("mma", "wgmma", "wmma", "ldmatrix", "stmatrix", "movmatrix"))
+
+
+def shrunk(mask: Value) -> Value:
+    """A mask without the axes along which it is the same: fewer elements to compute with."""
+    for axis in (2, 1, 0):
+        first = mask.take([0], axis=axis)
+        if mask.shape[axis] > 1 and (mask == first).all():
+            mask = first
+    return mask
+
+
+def _ends(one: Instruction) -> bool:
+    """Whether a block ends with an instruction."""
+    return one.opcode in TRANSFERS
+
+
+def _is_matrix(one: Instruction) -> bool:
+    """Whether it is in the table of matrix instructions."""
+    return one.opcode in _MATRIX and (one.opcode != "wgmma" or "mma_async" in one.modifiers)
+
+
+def _flops(name: str) -> float:
+    form = find_form(name)
+    return form.flops / (WARPGROUP_WARPS if form.scope is ExecutionScope.WARPGROUP else 1)
+
+
+def _variables(module: Module, body: Sequence[Instruction]) -> dict[str, int]:
+    """Addresses of the variables of the module, and of those inside the kernel."""
+    scopes = {id(scope): scope for one in body for scope in one.scope.chain()}
+    inside = [variable for scope in scopes.values() for variable in scope.variables.values()]
+    found: dict[str, int] = {}
+    shared, outside = 0, GLOBAL_BASE
+    for variable in (*module.variables.values(), *inside):
+        if variable.space == "shared":
+            shared = -(-shared // _SHARED_ALIGNMENT) * _SHARED_ALIGNMENT
+            found[variable.name] = shared
+            shared += variable.size
+        else:
+            found[variable.name], outside = outside, outside + _APART
+    return found
+
+
+def count(module: Module, name: str, launch: PlainLaunch) -> Counts:
+    """What a launch of a kernel does.
+
+    Args:
+        module: its PTX, read.
+        name: of the kernel.
+        launch: how it is launched.
+
+    Raises:
+        TuningError: for a kernel that calls functions, or goes on for too long.
+    """
+    walk = Walk(module, name, launch)
+    walk.run()
+    return walk.counts()

@@ -1,0 +1,256 @@
+"""Tunable kernels: a program, the space that is searched, and the problems that it is for."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from tilec.isa import nearest
+from tilec.isa.launch import Extents, extents
+from tilec.lang.kernels import Grid, Kernel, Launcher
+
+from .arguments import ArgumentSpec, argument
+from .errors import TuningError
+from .expressions import Expression, parse
+from .parameters import parameter
+from .problems import Problem
+from .sources import Program, PythonProgram, digest
+from .space import Candidate, Constraint, Space
+
+if TYPE_CHECKING:
+    from tilec.compiled import Compiled
+
+
+@dataclass(frozen=True, repr=False)
+class Tunable:
+    """A kernel whose parameters are searched.
+
+    Attributes:
+        program: what candidates are compiled from.
+        space: what is searched.
+        sizes: of a problem, with what they are where nobody says.
+        arguments: in the kernel's order.
+        grid: CTAs along x, y and z; None where the kernel says.
+        place: `file:line:col` of the declaration, or empty.
+    """
+
+    program: Program
+    space: Space
+    sizes: Mapping[str, int]
+    arguments: tuple[ArgumentSpec, ...]
+    grid: Expression | None
+    place: str = ""
+
+    @property
+    def name(self) -> str:
+        """Of the kernel."""
+        return self.program.name
+
+    @property
+    def file(self) -> str:
+        """Where it is declared."""
+        return self.place.rsplit(":", 2)[0]
+
+    @cached_property
+    def digest(self) -> str:
+        """What tells the kernel and its arguments from others; its space may grow."""
+        said = [f"{one.name}: {one.type}[{one.extents}]" for one in self.arguments]
+        return digest(self.program.digest, str(self.grid), *said)
+
+    @property
+    def default_problem(self) -> Problem:
+        """The sizes of the declaration."""
+        return Problem(dict(self.sizes))
+
+    def __getitem__(self, grid: Grid) -> Launcher:
+        """The kernel in Python on a grid, as it is where nobody tunes it."""
+        return self.kernel[grid]
+
+    def __call__(self, *_args: Any, **_kwargs: Any) -> NoReturn:
+        """Refuse: a kernel takes a grid first."""
+        raise TuningError(f"a kernel runs on a grid: {self.name}[grid](…)")
+
+    @property
+    def kernel(self) -> Kernel:
+        """The kernel in Python.
+
+        Raises:
+            TuningError: if it is MLIR.
+        """
+        if not isinstance(self.program, PythonProgram):
+            raise TuningError(f"{self.name} is a template of MLIR, not a kernel in Python")
+        return self.program.kernel
+
+    def pinned(self, pins: Mapping[str, int]) -> Tunable:
+        """The same with single values of some parameters.
+
+        Raises:
+            TuningError: for a parameter that does not exist.
+        """
+        return replace(self, space=self.space.pinned(pins))
+
+    def candidates(self, problem: Problem) -> list[Candidate]:
+        """All for a problem.
+
+        Raises:
+            TuningError: at the space's place, if there is none.
+        """
+        return self.space.satisfied(problem.sizes)
+
+    def names(self, candidate: Mapping[str, int], problem: Problem) -> dict[str, int]:
+        """What expressions read."""
+        return {**problem.sizes, **candidate}
+
+    def values(self, candidate: Mapping[str, int], problem: Problem) -> list[Any]:
+        """The arguments of a launch: arrays of untouched memory, and scalars.
+
+        Raises:
+            TuningError: for extents that are none.
+        """
+        names = self.names(candidate, problem)
+        return [one.value(names) for one in self.arguments]
+
+    def ctas(self, candidate: Mapping[str, int], problem: Problem) -> Extents | None:
+        """The grid of a launch; None where the kernel says.
+
+        Raises:
+            TilecError: for a grid that is none.
+        """
+        if self.grid is None:
+            return None
+        found = self.grid.value(self.names(candidate, problem))
+        return extents(found, "grid")
+
+    def compile(
+        self, candidate: Mapping[str, int], args: Sequence[Any], target: str, *, cache: bool = False
+    ) -> Compiled:
+        """A candidate, compiled up to PTX.
+
+        Raises:
+            TilecError: for what the target or a pass refuses.
+        """
+        return self.program.compile(candidate, args, target, cache=cache)
+
+    def __repr__(self) -> str:
+        return f"{self.name}, tunable: {', '.join(self.space.names)}"
+
+
+Finder = Callable[[str, str], str]
+"""The place of a name in a part of a declaration."""
+
+
+def declare(
+    program: Program,
+    *,
+    parameters: Mapping[str, Any],
+    default: Callable[[str], int | None],
+    where: Iterable[str],
+    pins: Mapping[str, int],
+    problem: Mapping[str, int],
+    arguments: Mapping[str, str],
+    grid: str | None,
+    find: Finder,
+) -> Tunable:
+    """A tunable kernel from the parts of its declaration.
+
+    Args:
+        program: what candidates are compiled from.
+        parameters: the values of each, as `parameters.parameter` takes them.
+        default: what the program has of a parameter.
+        where: constraints.
+        pins: single values of some parameters.
+        problem: sizes, with what they are where nobody says.
+        arguments: as `arguments.argument` takes them.
+        grid: CTAs along x, y and z.
+        find: the place of a name in a part of the declaration.
+
+    Raises:
+        TuningError: at its place, for whatever is wrong.
+    """
+    place = find("", "")
+    if not parameters:
+        raise TuningError("there is no parameter to search", place)
+    for name, size in problem.items():
+        legal = name.isidentifier() and isinstance(size, int) and not isinstance(size, bool)
+        if not legal or size < 1 or name in parameters:
+            raise TuningError(
+                f"size '{name}' is {size!r}; legal: a positive integer, under a name that is no "
+                "parameter's",
+                find("problem", name),
+            )
+    made = [
+        parameter(name, given, default(name), find("parameters", name))
+        for name, given in parameters.items()
+    ]
+    constraints = [Constraint(parse(one, at), at) for one in where for at in (find("where", one),)]
+    space = Space(tuple(made), tuple(constraints), place)
+    space.check(tuple(problem))
+    taken = tuple(argument(name, text, find("arguments", name)) for name, text in arguments.items())
+    known = {*problem, *parameters}
+    ctas = None if grid is None else parse(grid, find("", "grid"))
+    reads = [(one.extents, one.place) for one in taken]
+    for read, at in [*reads, *([] if ctas is None else [(ctas, find("", "grid"))])]:
+        for name in sorted(read.names - known):
+            close = ", ".join(nearest(name, sorted(known)))
+            raise TuningError(
+                f"`{read}` reads '{name}', which is no parameter and no size; nearest: {close}", at
+            )
+    found = Tunable(program, space, dict(problem), taken, ctas, place)
+    return found.pinned(pins)
+
+
+def tunable(
+    parameters: Mapping[str, Any],
+    *,
+    problem: Mapping[str, int],
+    arguments: Mapping[str, str],
+    grid: str | None = None,
+    where: Iterable[str] = (),
+    pins: Mapping[str, int] | None = None,
+) -> Callable[[Kernel], Tunable]:
+    """Declare the space that is searched for a kernel, as `@tunable(…)` above `@kernel`.
+
+    Args:
+        parameters: constants of the kernel and settings (`warps`) by name, each with the values
+            that are tried: a list, a `range`, `powers(16, 256)`.
+        problem: sizes by name, with what they are where nobody says.
+        arguments: by name, in the kernel's order: `f16[m, k]`, `i32(m)`.
+        grid: CTAs along x, y and z: `cdiv(n, BN), cdiv(m, BM)`.
+        where: constraints, such as `BM * BN <= 32768`, of parameters and sizes.
+        pins: single values of some parameters.
+
+    Raises:
+        TuningError: at the place of the call, for what does not fit.
+    """
+    frame = sys._getframe(1)
+    place = f"{frame.f_code.co_filename}:{frame.f_lineno}:1"
+
+    def with_space(kernel: Kernel) -> Tunable:
+        if not isinstance(kernel, Kernel):
+            raise TuningError(f"tunable takes a kernel, not {kernel!r}", place)
+        program = PythonProgram(kernel, kernel.function.__name__)
+        for name in parameters:
+            program.check(name, place)
+        taken = [name for name in kernel.names if name not in program.constants]
+        if list(arguments) != taken:
+            raise TuningError(
+                f"the arguments are {', '.join(arguments)}; {program.name} takes "
+                f"{', '.join(taken)}",
+                place,
+            )
+        return declare(
+            program,
+            parameters=parameters,
+            default=program.default,
+            where=where,
+            pins=pins or {},
+            problem=problem,
+            arguments=arguments,
+            grid=grid,
+            find=lambda _part, _name: place,
+        )
+
+    return with_space

@@ -1,0 +1,121 @@
+"""A first-order model: what a launch takes, from what it does and what the target can do at once.
+
+An SM multiplies, passes over shared memory, takes bytes from L2, and issues instructions beside
+each other; DRAM gives bytes to all of them. What takes longest is what the launch takes, stretched
+by the last wave of CTAs, which may leave SMs idle, and by what each wave takes to begin. Bytes from
+L2 come no faster than those in flight allow. The numbers are `isa.rates`' and `isa.gpus`'.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from math import ceil
+from typing import Any
+
+from tilec.isa import ExecutionScope, Target
+from tilec.isa import form as find_form
+from tilec.isa.gpus import Gpu, gpu_of
+from tilec.isa.rates import SHARED_BYTES, rates
+from tilec.launch.occupancy import Occupancy
+
+from .counting.tally import SPECIAL, Counts
+
+ISSUED = 4
+"""Warps' instructions that an SM issues in a cycle, one for each of its parts."""
+SPECIAL_CYCLES = 2
+"""Cycles of an SM for a warp's special functions, of which it computes 16 at once."""
+LATENCY = 600
+"""Cycles from asking L2 for bytes to having them, as an order of magnitude."""
+BEGINNING = 1500
+"""Cycles that a wave of CTAs takes before its first product, and after its last."""
+_LOADED = 16
+"""Bytes that a thread has in flight where nothing is copied asynchronously: the widest load."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a launch is taken to take.
+
+    Attributes:
+        seconds: of the launch.
+        limit: what takes longest: `tensor`, `shared`, `l2`, `issue`, `special` or `dram`.
+        cycles: of an SM, by what takes them.
+        waves: rounds of CTAs, the last one whole.
+        resident: CTAs of an SM at once.
+    """
+
+    seconds: float
+    limit: str
+    cycles: dict[str, float]
+    waves: int
+    resident: int
+
+    def json(self) -> dict[str, Any]:
+        """The estimate as JSON has it."""
+        return asdict(self)
+
+
+def estimate(
+    counts: Counts,
+    target: Target,
+    held: Occupancy,
+    ctas: int,
+    threads: int,
+    footprint: float,
+    gpu: Gpu | None = None,
+) -> Estimate:
+    """What a launch takes.
+
+    Args:
+        counts: what it does.
+        target: what it is compiled for.
+        held: what an SM holds of it; one CTA at least.
+        ctas: of the launch.
+        threads: of a CTA.
+        footprint: bytes of its arrays.
+        gpu: where it runs; by default the one that stands for the target.
+    """
+    gpu = gpu_of(target) if gpu is None else gpu
+    waves = ceil(ctas / (gpu.sms * held.ctas))
+    resident = min(held.ctas, ceil(ctas / gpu.sms))
+    loaded = counts.sectors * 32 + counts.copied
+    flying = (counts.in_flight or threads * _LOADED) * resident
+    l2_bytes = min(rates(target).l2_bytes, flying / LATENCY)
+    cycles = {
+        "tensor": _tensor_cycles(counts, target),
+        "shared": counts.wavefronts + (counts.operand_bytes + counts.copied) / SHARED_BYTES,
+        "l2": loaded / l2_bytes,
+        "issue": counts.warp_instructions / ISSUED,
+        "special": counts.by_unit()[SPECIAL] * SPECIAL_CYCLES,
+        "dram": _missed(loaded, footprint, waves, gpu) / gpu.dram_bytes * gpu.hertz * gpu.sms,
+    }
+    cycles = {name: value / gpu.sms for name, value in cycles.items()}
+    limit = max(cycles, key=lambda name: cycles[name])
+    idle = waves * gpu.sms * held.ctas / ctas if ctas > gpu.sms else gpu.sms / ctas
+    whole = cycles["dram"] if limit == "dram" else cycles[limit] * idle
+    begun = waves * BEGINNING / resident  # of several CTAs one begins while others work
+    return Estimate((whole + begun) / gpu.hertz, limit, cycles, waves, resident)
+
+
+def _tensor_cycles(counts: Counts, target: Target) -> float:
+    """Cycles of multiplying, if one SM did it all."""
+    known, total = rates(target), 0.0
+    for name, warps in counts.matrix.items():
+        form = find_form(name)
+        if form.flops:
+            of_warpgroups = form.scope is ExecutionScope.WARPGROUP
+            bits = max(one.type.bits for one in form.operands if one.name in {"a", "b"})
+            rate = known.products(of_warpgroups=of_warpgroups, bits=bits)
+            total += form.flops / (4 if of_warpgroups else 1) * warps / 2 / rate
+    return total
+
+
+def _missed(loaded: float, footprint: float, waves: int, gpu: Gpu) -> float:
+    """Bytes that come from DRAM.
+
+    All arrays once where L2 holds them; else, as an upper bound, each wave reads them anew, or what
+    it loads if that is less.
+    """
+    if footprint <= gpu.l2_bytes:
+        return min(loaded, footprint)
+    return min(loaded, waves * min(footprint, loaded / waves))
