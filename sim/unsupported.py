@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -53,7 +54,8 @@ def _of_kernel(module: Module, kernel: Function) -> Iterator[PtxError]:
     arch = architecture(module)
     machine = Machine(Geometry((1, 1, 1), (32, 1, 1)), Memory(), arch=arch, numerics="exact")
     placement = Placement(module, kernel, machine.memory, 0)
-    for refuse in (lambda: check_kernel(kernel, arch), lambda: check_shared(placement, 0, arch)):
+    checks = partial(check_kernel, kernel, arch), partial(check_shared, placement, 0, arch)
+    for refuse in checks:
         try:
             refuse()
         except LaunchError as error:
