@@ -211,6 +211,7 @@ class Report:
             ("barrier arrivals of warps", self.barriers),
             ("global requests", self.requests),
             ("global sectors", self.sectors),
+            *([("bytes for races between CTAs", self.race_bytes)] if self.race_bytes else []),
             ("shared wavefronts", self.wavefronts),
             ("  of them conflicts", self.conflicts),
         ]
@@ -221,8 +222,6 @@ class Report:
                 ("waits for mbarriers", self.waits),
                 ("  of them unsuccessful", self.waits_in_vain),
             ]
-        if self.race_bytes:
-            rows.append(("bytes for races between CTAs", self.race_bytes))
         width = max(len(name) for name, _ in rows)
         text = [
             f"{name:<{width}}  {value:,}" if isinstance(value, int) else f"{name:<{width}}  {value}"
