@@ -154,27 +154,28 @@ def _join(call: Call, *values: Array) -> Array:
 # Products of tiles
 
 
-@meaning("tile.warpgroup_dot", "tile.warpgroup_start")
-def _dot(call: Call, a: Array | View, b: View, c: Array, *indices: Array) -> Array:
+@meaning("tile.warpgroup_dot", "tile.warpgroup_dot_sp", "tile.warpgroup_start")
+def _dot(call: Call, a: Array | View, b: View, c: Array, *rest: Array) -> Array:
     op = call.op
     assert isinstance(op, WarpgroupProduct)
     form = call.fact("form", lambda: op.key)
     assert isinstance(form, Product)
     depth = call.fact("depth", op.depth)
     rows, cols = c.shape
+    codes, indices = (rest[0], rest[1:]) if form.sparsity else (None, rest)
     first = len(a.sizes) if isinstance(a, View) else 0
     sides, reads = [], []
     for name, value, at in (("a", a, indices[:first]), ("b", b, indices[first:])):
         if not isinstance(value, View):
             sides.append(value)
             continue
-        extents = (rows, depth) if name == "a" else (depth, cols)
+        extents = (rows, depth // op.COLUMNS_OF_STORED) if name == "a" else (depth, cols)
         transposed = call.fact(f"turned {name}", partial(op.is_transposed, name))
         side = Side(call, name, form, extents, transposed)
         matrix, places = side.read(value, at)
         sides.append(matrix)
         reads.append(PendingRead(value.buffer, places, np.asarray(np.uint64(call.warp_mask))))
-    found = multiply(call, form, Factors(sides[0], sides[1], c), _numbers(call, form))
+    found = multiply(call, form, Factors(sides[0], sides[1], c, codes), _numbers(call, form))
     # The operands are visible to the asynchronous proxy when the op begins.
     for read in reads:
         call.cta.shared.read(read.buffer, read.places, read.warps, call.report)
