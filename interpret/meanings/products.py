@@ -92,8 +92,6 @@ def multiply(
     numbers: tuple[Number, Number, Number, Number],
 ) -> Array:
     """`a · b + c` of element types, by an instruction where it is known."""
-    if found is not None and found.products > 1:
-        call.unknown(f"{found.ptx}, which is more than one product")
     present = None
     if factors.codes is not None:
         dense, present = _dense(factors.a, factors.codes, factors.b.shape[-2])
