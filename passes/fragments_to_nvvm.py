@@ -32,12 +32,12 @@ from .nvvm.shared_buffers import SHARED, SharedBuffers
 class FragmentsToNvvm(KernelPass):
     """Replace every fragment by the registers that hold it, and the tile ops on them.
 
-    In: level 3, fragments in `gpu.func`s.
-    Out: `arith`, `scf`, `llvm`, `nvvm` and `vector` on scalars and short vectors. A matrix
-    instruction becomes a convergent call of its LLVM intrinsic, or inline assembly where LLVM has
-    none. Shared buffers become one array; its size stands in the attribute `tile.dynamic_shared`
-    where it is more than a kernel gets without asking. A remark says of each access to global
-    memory how many bytes an instruction takes, and why no more.
+    In: level 3, fragments in `gpu.func`s. Out: `arith`, `scf`, `llvm`, `nvvm` and `vector` on
+    scalars and short vectors. A matrix instruction becomes a convergent call of its LLVM
+    intrinsic, or inline assembly if LLVM has none. Shared buffers become one array; the
+    attribute `tile.dynamic_shared` gives its size if that exceeds the default limit of a
+    kernel. For each access to global memory a remark gives the bytes per instruction, and why
+    it is not wider.
     """
 
     name: ClassVar[str] = "tile-fragments-to-nvvm"

@@ -25,7 +25,7 @@ TOOLS = (
     *("tile-translate", "update-tile-test-checks"),
 )
 """The commands that tests name."""
-_KEPT = ("PYTHONPATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH")
+_KEPT = ("PYTHONPATH", "PYTHONPYCACHEPREFIX", "HOME", "TMPDIR", "LD_LIBRARY_PATH")
 _OLDEST_FILECHECK = 14  # oldest that the tests are known to pass with
 
 

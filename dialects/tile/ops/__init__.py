@@ -48,6 +48,7 @@ from .tma_rows import TmaGatherOp, TmaGatherPrefetchOp, TmaScatterOp
 from .views import BroadcastOp, ExpandOp, ReshapeOp, TransposeOp
 from .warpgroup_dot import (
     WarpgroupDotOp,
+    WarpgroupDotSpOp,
     WarpgroupStartOp,
     WarpgroupWaitOp,
 )
@@ -137,6 +138,7 @@ __all__ = [
     "TransposeOp",
     "WarpPartOp",
     "WarpgroupDotOp",
+    "WarpgroupDotSpOp",
     "WarpgroupIdOp",
     "WarpgroupStartOp",
     "WarpgroupWaitOp",

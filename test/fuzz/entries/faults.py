@@ -99,6 +99,7 @@ def _run(case: Case, folder: Path) -> Reached:
         **os.environ,
         "TMPDIR": str(folder / "tmp"),
         "TILEC_CACHE_DIR": str(folder / "cache"),
+        "PYTHONDONTWRITEBYTECODE": "1",  # Python leaves halves of it where files may not be long
         "TILEC_CACHE": "1" if options["cached"] or "cache" in fault else "0",
         "TILEC_TRACEBACK": "",
     }

@@ -299,6 +299,7 @@ def test_a_full_disk(program: Callable[..., str], python: Callable[..., Outcome]
     code = (
         "import sys, resource, tilec\n"
         "tilec.compile(sys.argv[1]).ptx\n"  # LLVM's process has no limit
+        "sys.dont_write_bytecode = True\n"  # of which Python would leave halves, and take them
         f"resource.setrlimit({resource.RLIMIT_FSIZE}, (int(sys.argv[2]),) * 2)\n"
         "for _ in range(2):\n"
         "    print(tilec.compile(sys.argv[1], cache=True).ptx)\n"

@@ -112,6 +112,18 @@ class Copy:
     environment: dict[str, str]
 
 
+def _environment(source: Path, folder: Path) -> dict[str, str]:
+    """One in which a repository's modules come before those installed, and its commands first."""
+    scripts = Path(sys.executable).parent
+    return os.environ | {
+        "PYTHONPATH": str(source / "src"),
+        "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}",
+        "NO_COLOR": "1",
+        "TILEC_CACHE": "",
+        "TILEC_CACHE_DIR": str(folder / "cache"),
+    }
+
+
 @pytest.fixture
 def copy(tmp_path: Path) -> Copy:
     """A copy of the repository, whose modules come before those installed."""
@@ -119,21 +131,30 @@ def copy(tmp_path: Path) -> Copy:
     ignored = shutil.ignore_patterns("__pycache__", "Output", "_build", ".*")
     for name in _FOLDERS:
         shutil.copytree(ROOT / name, folder / name, symlinks=True, ignore=ignored)
-    scripts = Path(sys.executable).parent
-    environment = os.environ | {
-        "PYTHONPATH": str(folder / "src"),
-        "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}",
-        "NO_COLOR": "1",
-        "TILEC_CACHE": "",
-        "TILEC_CACHE_DIR": str(tmp_path / "cache"),
-    }
-    return Copy(folder, environment)
+    return Copy(folder, _environment(folder, tmp_path))
 
 
 @pytest.fixture
-def run_page(copy: Copy) -> Callable[[Path], int]:
-    """Runs a page in a copy of the repository."""
-    return lambda page: _run(page, copy.folder, copy.environment)
+def links(tmp_path: Path) -> Copy:
+    """A folder with the repository's as links: no module of it is compiled anew."""
+    folder = tmp_path / "links"
+    folder.mkdir()
+    for name in _FOLDERS:
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).symlink_to(ROOT / name)
+    return Copy(folder, _environment(ROOT, tmp_path))
+
+
+@pytest.fixture
+def run_page(request: pytest.FixtureRequest) -> Callable[[Path], int]:
+    """Runs a page; in a copy of the repository if it puts files into the repository's folders."""
+
+    def run(page: Path) -> int:
+        changes = any("/" in block.file for block in blocks(page))
+        place: Copy = request.getfixturevalue("copy" if changes else "links")
+        return _run(page, place.folder, place.environment)
+
+    return run
 
 
 @pytest.fixture

@@ -382,6 +382,8 @@ def run(words: list[str], one: Fault, folder: Path) -> tuple[int, str]:
             "TMPDIR": str(folder / "tmp"),
             "TILEC_CACHE_DIR": str(folder / "cache"),
             "TILEC_CACHE": "0",
+            # Python 3.11 would leave halves of them, which it takes for whole, at "File too large".
+            "PYTHONDONTWRITEBYTECODE": "1",
             **one.environment,
         },
         preexec_fn=(lambda: limit(*one.limit)) if one.limit else None,  # noqa: PLW1509

@@ -1,7 +1,8 @@
 """The examples in Python are the programs of the `.mlir` files beside them, and agree with numpy.
 
 The programs are the same when `canonicalize` and `cse` have run, whatever the order in which their
-ops were written. The runs are those of the `.mlir` files' own tests, over ragged shapes and others.
+ops were written. The runs are those of the `.mlir` files' own tests, over ragged shapes and others;
+in CI over one, as it is the same program that those run.
 """
 
 import importlib.util
@@ -103,9 +104,10 @@ LONG = (
 
 
 def others(name: str) -> Iterator[Any]:
-    """The runs of a kernel that stands alone; some of those for sm_75 are for all tests only."""
+    """The runs of a kernel that stands alone; CI has those for sm_90a and for one more target."""
+    more = "sm_120a" if name in LATE + LONG or ALONE.index(name) % 2 else "sm_75"
     for target in SINCE_HOPPER if name in LATE else OTHERS:
-        slow = name in LONG and target == "sm_75"
+        slow = target not in ("sm_90a", more)
         yield pytest.param(name, target, marks=[pytest.mark.slow] if slow else [])
 
 
@@ -132,11 +134,14 @@ def test_it_is_the_same_program(twin: Twin) -> None:
     assert ours == canonical(text, twin.name)
 
 
+@pytest.mark.parametrize(
+    "every", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["ragged", "every"]
+)
 @twins
-def test_it_agrees_with_numpy(twin: Twin) -> None:
+def test_it_agrees_with_numpy(twin: Twin, every: bool) -> None:
     run = next(r for r in RUNS if (r.file, r.name) == (twin.file, twin.name))
     kernel = kernel_of(twin).using(target=run.targets[0])
-    for extents in run.extents:
+    for extents in run.extents if every else run.extents[:2][-1:]:
         made = run.run(np.random.default_rng(0), extents)
         arguments = [_as_annotated(argument) for argument in made.arguments]
         kernel[made.grid](*arguments, **twin.constants)

@@ -3,7 +3,8 @@
 Each conversion runs on the simulator on all bit patterns of its source (of f32: numbers of all
 kinds, and the neighbourhood of every number and midpoint of the result's type), once by sequences
 of ordinary instructions and once by the target's `cvt`, which the PTX must then hold. Were a
-rounding, a limit, a NaN or the place of an element wrong, the results would differ.
+rounding, a limit, a NaN or the place of an element wrong, the results would differ. In CI an eighth
+of the patterns is tried of types of 16 and more bits, all with `-m slow`.
 """
 
 from __future__ import annotations
@@ -222,9 +223,13 @@ def neighbourhood(of: Kind) -> Array:
     )
 
 
+EDGES = {"f16": 0x7C00, "bf16": 0x7F80, "f32": 0x7F800000, "tf32": 0x7F800000}
+"""Infinity: one less is the largest number, one more a NaN."""
+
+
 @cache
-def patterns(source: str, result: str) -> Array:
-    """Codes of the source, a multiple of 256 of them."""
+def patterns(source: str, result: str, part: int = 1) -> Array:
+    """Codes of the source, a multiple of 256 of them: all, or one in `part` and the edges."""
     of = (FLOATS | INTEGERS)[source]
     if of.memory == "i8":
         pair = np.arange(256, dtype=np.uint8)
@@ -233,17 +238,23 @@ def patterns(source: str, result: str) -> Array:
         return np.resize(np.arange(1 << of.width, dtype=np.uint8), 256)
     if of.mlir == "i32":
         return np.random.default_rng(1).integers(0, 1 << 32, 1024, np.uint32)
+    rng = np.random.default_rng([part, *source.encode(), *result.encode()])
+    sign, infinity = 1 << (31 if of.memory == "f32" else 15), EDGES[source]
+    least = infinity & -infinity  # the smallest normal number
+    special = [0, 1, least - 1, least, infinity - 1, infinity, infinity + 1, sign - 1]
+    special = np.array([*special, *(code | sign for code in special)])
     if of.memory != "f32":
-        return np.arange(1 << 16, dtype=np.uint16)
-    rng = np.random.default_rng(1)
-    near = neighbourhood(FLOATS[result])
-    if len(near) > 20000:
-        near = rng.choice(near, 20000)
-    special = np.array([0, 1, 0x7FFFFF, 0x800000, 0x7F7FFFFF, 0x7F800000, 0x7F800001, 0x7FFFFFFF])
-    bits = [near.view("u4"), special, special | 1 << 31, rng.integers(0, 1 << 32, 8192)]
+        if part == 1:
+            return np.arange(1 << 16, dtype=np.uint16)
+        drawn = rng.integers(0, 1 << 16, (1 << 16) // part - len(special))
+        return np.concatenate([special, drawn]).astype(np.uint16)
+    near, count = neighbourhood(FLOATS[result]), 8192 // part
+    if len(near) > 20000 // part:
+        near = rng.choice(near, 20000 // part)
     # and with exponents that the narrow types have
-    small = rng.integers(0, 1 << 23, 8192) | rng.integers(100, 150, 8192) << 23
-    found = np.concatenate([b.astype("u4") for b in (*bits, small, small | 1 << 31)])
+    small = rng.integers(0, 1 << 23, count) | rng.integers(100, 150, count) << 23
+    bits = [near.view("u4"), special, rng.integers(0, 1 << 32, count), small, small | sign]
+    found = np.concatenate([b.astype("u4") for b in bits])
     return np.resize(found, -(-len(found) // 256) * 256)
 
 
@@ -257,10 +268,11 @@ def check(got: Array, wanted: Array, of: Kind, codes: Array) -> None:
     assert not shown, f"{np.count_nonzero(~same)} wrong: {'; '.join(shown)}"
 
 
+@pytest.mark.parametrize("part", [8, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize(("source", "result"), PAIRS)
-def test_floats(source: str, result: str, target: str) -> None:
-    codes = patterns(source, result)
+def test_floats(source: str, result: str, target: str, part: int) -> None:
+    codes = patterns(source, result, part)
     got = run(target, source, result, function(source, result), codes)
     wanted = expected(values_of(codes, FLOATS[source]), FLOATS[result])
     check(got, wanted, FLOATS[result], codes)
