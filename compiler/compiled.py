@@ -165,6 +165,13 @@ class Compiled:
         with self.options.timed("LLVM to PTX"):
             return to_ptx(ir_text, self.target, level=self.options.opt_level)
 
+    def with_lines(self) -> str:
+        """The same PTX with `.loc`: the lines of the program that instructions come from."""
+        if self.options.lineinfo:
+            return self.ptx
+        told = replace(self.options, lineinfo=True, cache=False, instrumentation=None)
+        return self.again(told).ptx
+
     @cached_property
     def _assembled(self) -> Assembled:
         ptx, options = self.ptx, self.options
@@ -177,11 +184,7 @@ class Compiled:
         if made.notes:
             from .report.assembler_notes import assembler_remarks  # noqa: PLC0415 (they are rare)
 
-            def with_places() -> str:
-                told = replace(options, lineinfo=True, cache=False, instrumentation=None)
-                return self.again(told).ptx
-
-            found = assembler_remarks(made.notes, self.module, ptx, with_places)
+            found = assembler_remarks(made.notes, self.module, ptx, self.with_lines)
             self._remarks["ptxas"] = found
         return made
 

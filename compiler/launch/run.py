@@ -17,6 +17,7 @@ from tilec.runtime.cuda.views import is_shared
 
 from .abi import KernelEntry
 from .arguments import passed
+from .findings import name_lines, with_lines_named
 from .simulated import SMS, for_simulator
 
 DEVICES = ("cuda", "sim")
@@ -35,6 +36,10 @@ class Launchable(Protocol):
     @property
     def kernels(self) -> Sequence[KernelEntry]:
         """How each kernel is launched."""
+        ...
+
+    def with_lines(self) -> str:
+        """The same PTX, with the lines of the program that it comes from."""
         ...
 
 
@@ -69,18 +74,22 @@ def launch(
                 raise LaunchError(
                     f"argument {number} is on a GPU; the simulator takes numpy arrays"
                 )
-        report = sim.launch(
-            compiled.ptx,
-            found.name,
-            found.launched(ctas, SMS, sms),
-            threads,
-            for_simulator(passed(found, args, grid=ctas)),
-            arch=compiled.target.name,
-            dynamic_smem=shared,
-            cluster=clusters,
-            timeline=timeline,
-        )
+        try:
+            report = sim.launch(
+                compiled.ptx,
+                found.name,
+                found.launched(ctas, SMS, sms),
+                threads,
+                for_simulator(passed(found, args, grid=ctas)),
+                arch=compiled.target.name,
+                dynamic_smem=shared,
+                cluster=clusters,
+                timeline=timeline,
+            )
+        except sim.SimulationError as error:
+            raise with_lines_named(error, compiled.ptx, compiled.with_lines) from None
         sys.stdout.write(report.output)  # as the driver does
+        name_lines(report, compiled.ptx, compiled.with_lines)
         return report.require_ok()
     gpu = cuda.gpu()
     gpu.activate()  # after a fault a new context, where the arrays of before are lost
