@@ -80,8 +80,7 @@ def command(name: str, chip: str, folder: Path) -> Command:
     if name == "tilec":
         words = [program, "--target", chip, "-o", out, "--remarks-output", str(folder / "r.yaml")]
         return lambda: tilec.main(words)
-    text = ",".join(str(part) for part in pipeline_of(target(chip)))
-    words = [program, f"--pass-pipeline=builtin.module({text})", "-o", out]
+    words = [program, f"--pass-pipeline={pipeline_of(target(chip))}", "-o", out]
     return lambda: tile_opt.main(words)
 
 
