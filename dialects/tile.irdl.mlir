@@ -534,6 +534,19 @@ module {
       %6 = irdl.any
       irdl.results(d: %6)
     }
+    irdl.operation @warpgroup_dot_sp {
+      %0 = irdl.any
+      %1 = irdl.any
+      %2 = irdl.any
+      %3 = irdl.any
+      %4 = irdl.any
+      irdl.operands(a: %0, b: %1, c: %2, e: %3, indices: variadic %4)
+      %5 = irdl.base "#builtin.string" 
+      %6 = irdl.any
+      irdl.attributes {"form" = %5, "warps" = %6}
+      %7 = irdl.any
+      irdl.results(d: %7)
+    }
     irdl.operation @warpgroup_start {
       %0 = irdl.any
       %1 = irdl.any

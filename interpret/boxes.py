@@ -29,6 +29,13 @@ def tile_coordinates(
     return found
 
 
+def row_coordinates(rows: Sequence[int], first: int, columns: int) -> list[Array]:
+    """Where the elements of some rows of a matrix lie, so many columns from the first on."""
+    shape = len(rows), columns
+    numbers, along = np.asarray(rows)[:, None], first + np.arange(columns)
+    return [np.broadcast_to(numbers, shape), np.broadcast_to(along, shape)]
+
+
 def begins_inside(
     first: Sequence[int], box: Im2col, sizes: Sequence[int], steps: Sequence[int]
 ) -> bool:

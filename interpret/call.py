@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .arithmetic.base import Arithmetic
     from .cta import Cta
     from .program import Node
+    from .registry import Value
 
 T = TypeVar("T")
 
@@ -32,11 +33,15 @@ class Call:
         cta: the CTA.
         node: the op.
         active: which threads execute it.
+        values: by number, those of these threads.
+        parts: whether warps may go on behind it while others still wait in it.
     """
 
     cta: Cta
     node: Node
     active: Array
+    values: list[Value] | None = None
+    parts: bool = False
 
     @property
     def op(self) -> ir.OpView:

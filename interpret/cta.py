@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -20,6 +21,7 @@ from .order import Order
 from .program import Node
 from .registry import Value
 from .shared import SharedMemory
+from .tensor import Pipe, TensorMemory
 
 STEPS = 1_000_000
 """Ops that a CTA executes at most, if nothing else is said."""
@@ -36,6 +38,7 @@ class Cluster:
         extents: CTAs along x, y and z.
         order: among their warps, if not all of a CTA meet at every barrier.
         shared: bytes of shared memory of each.
+        columns: columns of tensor memory of each.
         ctas: they, by rank.
         meeting: its barrier.
     """
@@ -43,6 +46,7 @@ class Cluster:
     extents: tuple[int, int, int]
     order: Order | None
     shared: int
+    columns: int = 0
     ctas: list[Cta] = field(default_factory=list)
     meeting: Meeting = field(default_factory=Meeting)
 
@@ -68,6 +72,7 @@ class Cta:
         meetings: the barriers, by number.
         products: what each warpgroup's products read.
         boxes: what each thread's copies of boxes read.
+        pipes: what each thread has done in tensor memory.
         arrived: which turn of the cluster's barrier its threads came to last.
         waits: the op at which threads waited last.
     """
@@ -91,6 +96,7 @@ class Cta:
     meetings: dict[int, Meeting] = field(default_factory=dict)
     products: dict[int, Groups[PendingRead]] = field(default_factory=dict)
     boxes: dict[int, Groups[PendingRead]] = field(default_factory=dict)
+    pipes: dict[int, Pipe] = field(default_factory=dict)
     arrived: int = 0
     waits: Node | None = None
 
@@ -98,6 +104,17 @@ class Cta:
         self.present: Array = np.ones(self.threads, bool)
         first = self.rank * self.warps
         self.shared = SharedMemory(self.cluster.shared, self.warps, self.order, first)
+
+    @cached_property
+    def tensor(self) -> TensorMemory:
+        """Its tensor memory."""
+        assert self.order is not None  # of every program with an op on it
+        return TensorMemory(self.cluster.columns, self.warps, self.order, self.rank * self.warps)
+
+    @property
+    def owes_columns(self) -> bool:
+        """Whether it has columns of tensor memory that it must give back."""
+        return "tensor" in vars(self) and bool(self.tensor.owed)
 
     @property
     def threads(self) -> int:

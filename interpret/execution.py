@@ -14,18 +14,28 @@ from .registry import Value
 
 
 class Role(NamedTuple):
-    """What the meaning of a branch gives whose threads do not come back.
+    """What the meaning of a branch gives whose threads do not come back, or come later.
 
     Attributes:
         threads: which they are.
         running: what they execute.
+        comes_back: whether they then go on behind the branch, by themselves.
     """
 
     threads: Array
     running: Running
+    comes_back: bool = False
 
 
-def execute(cta: Cta, body: Body, active: Array, arguments: Sequence[Value] = ()) -> Running:
+def execute(
+    cta: Cta,
+    body: Body,
+    active: Array,
+    arguments: Sequence[Value] = (),
+    values: list[Value] | None = None,
+    *,
+    parts: bool = False,
+) -> Running:
     """Execute a body; gives what its last op hands on.
 
     Args:
@@ -33,29 +43,35 @@ def execute(cta: Cta, body: Body, active: Array, arguments: Sequence[Value] = ()
         body: the ops.
         active: which threads.
         arguments: of the body's block.
+        values: by number, of these threads alone; by default the CTA's.
+        parts: whether warps may go on behind a branch while others still wait in it.
 
     Raises:
         NoMeaning: at an op that has no interpretation.
         Undefined: if the CTA executes more ops than it may.
     """
-    values = cta.values
+    values = cta.values if values is None else values
     for at, value in zip(body.parameters, arguments, strict=True):
         values[at] = value
-    for node in body.nodes:
+    for number, node in enumerate(body.nodes):
         if node.meaning is None:
             raise NoMeaning(node.name, node.op.location)
         cta.steps += 1
         if cta.steps > cta.limit:
             message = f"executes more than {cta.limit} ops"
             raise Undefined(Finding("endless", message, node.op.location))
-        call = Call(cta, node, active)
+        call = Call(cta, node, active, values, parts)
         found = node.meaning.act(call, *[values[at] for at in node.inputs])
         if node.meaning.control:
             found = yield from found
             if isinstance(found, Role):
-                cta.roles.append(_with_end(cta, body, found))
                 active = active & ~found.threads
-                cta.present = cta.present & ~found.threads
+                if found.comes_back:
+                    rest = Body((), body.nodes[number + 1 :], ())
+                    cta.roles.append(_with_rest(cta, rest, found, list(values)))
+                else:
+                    cta.roles.append(_with_end(cta, body, found))
+                    cta.present = cta.present & ~found.threads
                 found = ()
         if node.outputs:
             several = found if isinstance(found, tuple) else (found,)
@@ -75,6 +91,12 @@ def _with_end(cta: Cta, body: Body, role: Role) -> Running:
     while last and body.nodes[last - 1].name in _OF_ALL:
         last -= 1
     return (yield from execute(cta, Body((), body.nodes[last:], ()), role.threads))
+
+
+def _with_rest(cta: Cta, rest: Body, role: Role, values: list[Value]) -> Running:
+    """What threads execute that come later, with values of their own."""
+    yield from role.running
+    return (yield from execute(cta, rest, role.threads, (), values, parts=True))
 
 
 def together(ctas: Sequence[Cta], running: Sequence[Running]) -> None:

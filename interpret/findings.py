@@ -13,7 +13,7 @@ class Finding(NamedTuple):
 
     Attributes:
         kind: `bounds`, `race`, `uninitialised`, `overwritten`, `in flight`, `proxy`, `barrier`,
-            `divergent`, `unspecified`, `deadlock` or `endless`.
+            `divergent`, `unspecified`, `columns`, `deadlock` or `endless`.
         message: what it is.
         location: of the op.
     """

@@ -82,7 +82,7 @@ def interpret(
     steps = [range(0, n, step) for n, step in zip(grid, extents, strict=True)]
     try:
         for z, y, x in product(*reversed(steps)):
-            cluster = Cluster(extents, _order(program, extents), room)
+            cluster = Cluster(extents, _order(program, extents), room, program.columns)
             for dz, dy, dx in product(*(range(n) for n in reversed(extents))):
                 values: list[Value] = [None] * program.size
                 at = x + dx, y + dy, z + dz
@@ -109,12 +109,21 @@ def interpret(
 
 def _run(cluster: Cluster, program: Program, arguments: Sequence[Value]) -> None:
     """Execute all threads of a cluster to the end."""
-    running = [execute(cta, program.body, cta.present, arguments) for cta in cluster.ctas]
+    parts = program.meets
+    running = [
+        execute(cta, program.body, cta.present, arguments, parts=parts) for cta in cluster.ctas
+    ]
     together(cluster.ctas, running)
     for cta in cluster.ctas:
         if any(boxes.all() for boxes in cta.boxes.values()):
             message = "ends while copies of boxes still read its shared memory"
             cta.findings.append(Finding("in flight", message, program.function.location))
+        if any(pipe.is_open for pipe in cta.pipes.values()):
+            message = "ends while products in tensor memory are told to no mbarrier"
+            cta.findings.append(Finding("in flight", message, program.function.location))
+        if cta.owes_columns:
+            message = "ends with columns of tensor memory that are not given back"
+            cta.findings.append(Finding("columns", message, program.function.location))
 
 
 def _order(program: Program, extents: tuple[int, int, int]) -> Order | None:

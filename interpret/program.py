@@ -6,6 +6,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from tilec.dialects.tile.tensor import buffer_of
 from tilec.ir.aliases import Op, Value
 from tilec.ir.mlir import ir
 
@@ -57,12 +58,14 @@ class Reader:
     Attributes:
         meets: whether some warps of a CTA meet by one of them without the others.
         buffers: the `tile.alloc_shared`s among them.
+        columns: that its `tile.alloc_tensor`s take, each its own.
     """
 
     def __init__(self) -> None:
         self._numbers: dict[Value, int] = {}
         self.meets = False
         self.buffers: list[Op] = []
+        self.columns = 0
 
     @property
     def size(self) -> int:
@@ -92,6 +95,8 @@ class Reader:
         self.meets = self.meets or (known is not None and known.meets)
         if name == "tile.alloc_shared":
             self.buffers.append(op)
+        elif name == "tile.alloc_tensor":
+            self.columns += buffer_of(ir.MemRefType(op.results[0].type)).columns
         bodies = tuple(
             self.body(region.blocks[0]) for region in op.regions if len(list(region.blocks)) == 1
         )
@@ -114,6 +119,7 @@ class Program:
         size: how many values it has.
         meets: whether some warps of a CTA meet without the others.
         buffers: its `tile.alloc_shared`s.
+        columns: of tensor memory, that its `tile.alloc_tensor`s take.
     """
 
     def __init__(self, function: Op) -> None:
@@ -121,3 +127,4 @@ class Program:
         self.function = function
         self.body = reader.body(function.regions[0].blocks[0])
         self.size, self.meets, self.buffers = reader.size, reader.meets, reader.buffers
+        self.columns = reader.columns

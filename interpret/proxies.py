@@ -37,12 +37,13 @@ class Proxies:
             if warps >> warp & 1:
                 self._fenced[warp] = self._time
 
-    def is_unfenced(self, at: Array, issuer: int) -> bool:
+    def is_unfenced(self, at: Array, issuer: int | None) -> bool:
         """Whether no fence stands between a write and what a warp has done by the other proxy.
 
-        Either who wrote may have fenced that, or who issues what comes after it.
+        Either who wrote may have fenced that, or who issues what comes after it, if that is a warp
+        of the same CTA.
         """
-        late = at[self._when[at] > self._fenced[issuer]]
+        late = at[self._when[at] > (0 if issuer is None else self._fenced[issuer])]
         return any(
             (self._when[there] > self._fenced[warp]).any()
             for warp in bits_of(self._writers[late])

@@ -24,7 +24,7 @@ from .memory import Buffer, View
 from .numbers import Array, number
 from .order import Order
 from .proxies import Proxies
-from .touches import Touches
+from .touches import Touch, Touches
 
 Report: TypeAlias = Callable[[str, str], None]
 """Takes a finding's kind and message."""
@@ -200,13 +200,36 @@ class SharedMemory:
         """Note that asynchronous work reads elements, for warps of which `issuer` is one."""
         at = self._bytes(read.buffer, read.places)
         self._check_read(read.buffer, at, read.warps, report)
+        self._check_fenced(at, issuer, report)
+        self._reading[at] += 1
+
+    def _check_fenced(self, at: Array, issuer: int | None, report: Report) -> None:
         if self._proxies.is_unfenced(at, issuer):
             report(
                 "proxy",
                 "reads by the asynchronous proxy what threads wrote, with no fence.proxy.async "
                 "between",
             )
-        self._reading[at] += 1
+
+    def read_by(
+        self, buffer: Buffer, places: Array, issuer: tuple[int, int | None], source: int,
+        report: Report,
+    ) -> None:  # fmt: skip
+        """Note that work reads elements of whose end others know by a source.
+
+        Args:
+            buffer: theirs.
+            places: of elements, each at most once.
+            issuer: the warp that begins it, by its number in the cluster, and in the CTA if it is
+                one of this.
+            source: of the order.
+            report: takes findings.
+        """
+        at = self._bytes(buffer, places)
+        self._check_written(buffer, at, report)
+        self._check_fenced(at, issuer[1], report)
+        if self._touches.work(Touch.READ, at, issuer[0], source):
+            report("race", "reads what another warp wrote, with no barrier between")
 
     def keep_reading(self, read: PendingRead) -> None:
         """Note that a read that was checked goes on."""

@@ -11,7 +11,7 @@ from .numbers import Array
 from .order import Order
 
 COPIED = 63
-"""The bit of what copies of boxes wrote, beside those of warps."""
+"""The bit of what copies of boxes and products in tensor memory touched, beside those of warps."""
 _COPIED = np.uint64(1 << COPIED)
 
 
@@ -38,13 +38,12 @@ class Touches:
         self._masks = np.zeros((len(Touch), size), np.uint64)
         if order is not None:
             self._times = np.zeros((len(Touch), warps, size), np.int32)
-            self._source = np.zeros(size, np.int32)
-            self._arrived = np.zeros(size, np.int32)
+            self._source = np.zeros((len(Touch), size), np.int32)
+            self._arrived = np.zeros((len(Touch), size), np.int32)
 
     def met(self, top: int) -> None:
         """All warps have come together; of `top` bytes they know what they did."""
-        self._masks[Touch.WRITE, :top] &= _COPIED
-        self._masks[Touch.READ :, :top] = 0
+        self._masks[:, :top] &= _COPIED
 
     def read(self, at: Array, warps: Array) -> bool:
         """Note that warps read bytes; whether one wrote them of whom they do not know."""
@@ -88,15 +87,21 @@ class Touches:
             for copier in copying.tolist():
                 if copier == self._first + warp:
                     continue
+                known = self._order.known(copier)
                 if warp == COPIED:
-                    known = self._order.known(copier)[self._source[there]]
-                    late = self._arrived[there] > known
+                    late = any(self._is_late(kind, at, known).any() for kind in Touch)
                 else:
                     last = self._times[:, warp, there].max(axis=0)
-                    late = last > self._order.known(copier)[self._first + warp]
-                if late.any():
+                    late = bool((last > known[self._first + warp]).any())
+                if late:
                     return True
         return False
+
+    def _is_late(self, kind: Touch, at: Array, known: Array, own: int = -1) -> Array:
+        """Which bytes a source touched of whose arrival is not known, but for one source."""
+        there = at[has_bit(self._masks[kind, at], COPIED)]
+        source = self._source[kind, there]
+        return np.asarray((source != own) & (self._arrived[kind, there] > known[source]))
 
     def arrive(self, at: Array, warps: Array) -> None:
         """What warps copied together has arrived."""
@@ -104,10 +109,39 @@ class Touches:
 
     def arrive_by(self, at: Array, source: int) -> None:
         """A box has arrived, by a source."""
+        self._touched_by(Touch.WRITE, at, source)
+
+    def work(self, kind: Touch, at: Array, issuer: int, source: int) -> bool:
+        """Note that work of a source, whose parts are in order, touches bytes; whether that races.
+
+        Args:
+            kind: what it does.
+            at: the bytes.
+            issuer: who has begun it, by its number in the cluster.
+            source: by which others know how far it is.
+        """
         assert self._order is not None
-        self._masks[:, at] = 0
-        self._masks[Touch.WRITE, at] = _COPIED
-        self._source[at], self._arrived[at] = source, self._order.now
+        known, wrong = self._order.known(issuer), False
+        for other in Touch:
+            if kind is Touch.READ and other is Touch.READ:
+                continue
+            wrong = wrong or bool(self._is_late(other, at, known, source).any())
+            for warp in bits_of(self._masks[other, at]):
+                if warp == COPIED or issuer == self._first + warp:
+                    continue
+                there = at[has_bit(self._masks[other, at], warp)]
+                late = self._times[other, warp, there] > known[self._first + warp]
+                wrong = wrong or bool(late.any())
+        self._touched_by(kind, at, source)
+        return wrong
+
+    def _touched_by(self, kind: Touch, at: Array, source: int) -> None:
+        """A source touches bytes now; of what is written nobody needs know what was before."""
+        assert self._order is not None
+        if kind is Touch.WRITE:
+            self._masks[:, at] = 0
+        self._masks[kind, at] |= _COPIED
+        self._source[kind, at], self._arrived[kind, at] = source, self._order.now
 
     def _add(self, kind: Touch, at: Array, warps: Array) -> None:
         self._masks[kind, at] |= warps
@@ -131,7 +165,7 @@ class Touches:
                 if other == warp or not there.size:
                     continue
                 if other == COPIED:
-                    late = self._arrived[there] > known[self._source[there]]
+                    late = self._arrived[kind, there] > known[self._source[kind, there]]
                 else:
                     late = self._times[kind, other, there] > known[self._first + other]
                 if late.any():

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import product as cross
 
 from .instruction_class import Instruction
-from .limits import TENSOR_REDUCTIONS
+from .limits import ROWS_OF_COPY, TENSOR_REDUCTIONS
 from .targets import Since
 from .tensor_clauses import everywhere
 
@@ -93,7 +93,7 @@ def _prefetches(rank: int) -> Iterator[Instruction]:
 
 def _rows() -> Iterator[Instruction]:
     """Four rows of a matrix, each at an index of its own: gathered, scattered, prefetched."""
-    at, family = f"[map, {_numbered('c', 5)}]", "cp.async.bulk.tensor"
+    at, family = f"[map, {_numbered('c', 1 + ROWS_OF_COPY)}]", "cp.async.bulk.tensor"
     own = ("shared::cta", (Since.of("sm_100", "8.6"),))
     cluster, there = ("shared::cluster", everywhere()), everywhere()
     ways = [(own, ""), (cluster, ""), (cluster, ".multicast::cluster")]

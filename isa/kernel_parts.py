@@ -84,12 +84,18 @@ def register_names(operand: Operand) -> list[str]:
     return [f"%{operand.name}{n}" for n in range(operand.registers)]
 
 
-def thread_base(name: str, stride: int) -> list[str]:
-    """Put into `%p_<name>` the global address of the thread's share of a buffer."""
+def thread_base(name: str, stride: int, thread: str = "%lane") -> list[str]:
+    """Put into `%p_<name>` the global address of the thread's share of a buffer.
+
+    Args:
+        name: the buffer.
+        stride: bytes of a share.
+        thread: the register with the thread's number.
+    """
     return [
         f"ld.param.u64 %p_{name}, [{name}];",
         f"cvta.to.global.u64 %p_{name}, %p_{name};",
-        f"mad.wide.u32 %p_{name}, %lane, {stride}, %p_{name};",
+        f"mad.wide.u32 %p_{name}, {thread}, {stride}, %p_{name};",
     ]
 
 

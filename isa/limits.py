@@ -27,6 +27,8 @@ MAP_STRIDES = 1 << 40
 """What strides are below, in bytes."""
 BOX_EXTENTS = range(1, 257)
 """Elements of a box along a dimension."""
+ROWS_OF_COPY = 4
+"""Rows of a matrix that a copy gathers or scatters, each at a number of its own."""
 ELEMENT_STRIDES = range(1, 9)
 """Every how-manieth element along a dimension a copy takes."""
 IM2COL_RANKS = range(3, 6)

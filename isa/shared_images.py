@@ -76,8 +76,13 @@ def image_of(operand: Operand, *, transposed: bool) -> Image:
     return Image(operand, lines, line, along * operand.container // 8, transposed)
 
 
-def fill(image: Image) -> Iterator[str]:
-    """Copy a matrix into shared memory, 16 bytes a thread at a time."""
+def fill(image: Image, part: str = "") -> Iterator[str]:
+    """Copy a matrix into shared memory, 16 bytes a thread at a time.
+
+    Args:
+        image: the matrix.
+        part: the register that says which one is copied, of several behind each other.
+    """
     name, vectors = image.name, image.lines * image.chunks
     yield f"ld.param.u64 %p_{name}, [{name}];"
     yield f"cvta.to.global.u64 %p_{name}, %p_{name};"
@@ -92,6 +97,8 @@ def fill(image: Image) -> Iterator[str]:
         yield f"rem.u32 %line, %vector, {image.lines};"
         yield f"mul.lo.u32 %from, %line, {image.bytes};"
         yield f"mad.lo.u32 %from, %chunk, {_CHUNK}, %from;"
+        if part:
+            yield f"mad.lo.u32 %from, {part}, {image.buffer.bytes}, %from;"
         yield f"mad.wide.u32 %far, %from, 1, %p_{name};"
         yield f"mad.lo.u32 %to, %vector, {_CHUNK}, %at_{name};"
         yield f"{guard}ld.global.v4.b32 {{%w0, %w1, %w2, %w3}}, [%far];"

@@ -29,7 +29,13 @@ def _listed(count: int) -> str:
 
 
 def put(
-    name: str, columns: int, place: str, first: int = 0, *, zeros: bool = False
+    name: str,
+    columns: int,
+    place: str,
+    first: int = 0,
+    *,
+    zeros: bool = False,
+    thread: str = "%lane",
 ) -> Iterator[str]:
     """Bring a buffer into tensor memory, each warp the lanes that it reaches.
 
@@ -39,9 +45,10 @@ def put(
         place: the register with the address of the warp's own lanes.
         first: columns from there to the first.
         zeros: whether zeros go there instead.
+        thread: the register with the number of the thread, whose lane it is.
     """
     if not zeros:
-        yield from thread_base(name, 4 * columns)
+        yield from thread_base(name, 4 * columns, thread)
     for start, count in _chunks(columns):
         for n in range(count):
             source = f"[%p_{name}+{4 * (start + n)}]"
@@ -51,9 +58,9 @@ def put(
     yield "tcgen05.wait::st.sync.aligned;"
 
 
-def get(name: str, columns: int, place: str) -> Iterator[str]:
+def get(name: str, columns: int, place: str, *, thread: str = "%lane") -> Iterator[str]:
     """Bring tensor memory into a buffer; arguments as of `put`."""
-    yield from thread_base(name, 4 * columns)
+    yield from thread_base(name, 4 * columns, thread)
     for start, count in _chunks(columns):
         address = f"[{place}+{start}]"
         yield f"tcgen05.ld.sync.aligned.32x32b.x{count}.b32 {_listed(count)}, {address};"

@@ -116,8 +116,8 @@ def _mnemonic(row: _Row, n: int, sparse: bool) -> str:
     return f"{head}.sync.aligned.m{M}n{n}k{k}{clamp}.{row.d}.{row.a}.{row.b}{tail}"
 
 
-def dense_key(d: str, a: str, b: str, n: int, kind: str) -> str:
-    """The key of a dense form that neither clamps nor counts bits, be there such a form or not.
+def plain_key(d: str, a: str, b: str, n: int, kind: str, *, sparse: bool = False) -> str:
+    """The key of a form that neither clamps nor counts bits, be there such a form or not.
 
     Args:
         d: element type of the accumulator.
@@ -125,8 +125,9 @@ def dense_key(d: str, a: str, b: str, n: int, kind: str) -> str:
         b: element type of B.
         n: columns.
         kind: where A lies, one of `A_KINDS`.
+        sparse: whether A is.
     """
-    return f"{_mnemonic(_Row(d, a, b, (n,), ()), n, False)}.a::{kind}"
+    return f"{_mnemonic(_Row(d, a, b, (n,), ()), n, sparse)}.a::{kind}"
 
 
 def _extent(row: _Row, sparse: bool) -> int:

@@ -37,14 +37,17 @@ def stack(tiles: Sequence[Tile], axis: int = 0) -> Tile:
         TilecError: for other tiles, or another number of them.
     """
     parts = _alike(tiles, "stack")
-    found = parts[0]
-    rank = found.ndim + 1
+    rank = parts[0].ndim + 1
     if not isinstance(axis, int) or not -rank <= axis < rank:
         raise TilecError(
             f"axis {axis!r} is out of range for {counted(rank, 'dimension')}: {-rank} to {rank - 1}"
         )
-    at = axis % rank
-    shape = (*found.shape[:at], len(parts), *found.shape[at:])
+    return _in_a_row(parts, axis % rank)
+
+
+def _in_a_row(parts: list[Tile], at: int) -> Tile:
+    """Tiles that are alike, along a new dimension of the result."""
+    shape = (*parts[0].shape[:at], len(parts), *parts[0].shape[at:])
     wide = [broadcast_to(expand_dims(part, at), shape) for part in parts]
     found = wide[0]
     for number, part in enumerate(wide[1:], 1):
@@ -66,7 +69,7 @@ def concatenate(tiles: Sequence[Tile], axis: int = 0) -> Tile:
     at = axis_of(parts[0], axis)
     shape = list(parts[0].shape)
     shape[at] *= len(parts)
-    return reshape(stack(parts, at), shape)
+    return reshape(_in_a_row(parts, at), shape)
 
 
 def join(a: Tile, b: Tile) -> Tile:
@@ -75,7 +78,8 @@ def join(a: Tile, b: Tile) -> Tile:
     Raises:
         TilecError: for tiles of several types or shapes.
     """
-    return stack((a, b), -1)
+    parts = _alike((a, b), "join")
+    return _in_a_row(parts, a.ndim)
 
 
 def split(tile: Tile) -> tuple[Tile, Tile]:
@@ -96,7 +100,7 @@ def interleave(a: Tile, b: Tile) -> Tile:
     Raises:
         TilecError: for tiles of several types or shapes.
     """
-    both = join(a, b)
+    both = _in_a_row(_alike((a, b), "interleave"), a.ndim)
     if both.ndim < 2:
         return both
     return reshape(both, (*both.shape[:-2], 2 * both.shape[-2]))

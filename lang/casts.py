@@ -18,10 +18,11 @@ from .dtypes import (
     float64,
     int64,
     intp,
+    is_in_byte,
     limits,
     uint64,
 )
-from .emit import constant, emit, result, type_of
+from .emit import constant, emit, result, text, type_of
 from .shapes import broadcast_shape, broadcast_to
 from .tile import Operand, Tile
 
@@ -70,16 +71,24 @@ def _cast(tile: Tile, target: type[DType]) -> Tile:
     if source.mlir == target.mlir:  # signedness is the operations' matter
         return Tile(tile.value, target, tile.shape)
     name = _cast_name(source, target)
-    value = result(name, [tile.value], type_of(target, tile.shape))
+    value = _apply(name, tile, target)
     return Tile(value, target, tile.shape, natural=tile.natural and target is intp)
+
+
+def _apply(name: str, tile: Tile, target: type[DType]) -> Any:
+    """What an upstream cast makes of a tile."""
+    type_ = type_of(target, tile.shape)
+    if is_in_byte(tile.dtype) or is_in_byte(target):
+        return result("tile.cast", [tile.value], type_, {"fn": text(name)})
+    return result(name, [tile.value], type_)
 
 
 def _cast_name(source: type[DType], target: type[DType]) -> str:
     match source.kind, target.kind:
         case ("float", "float"):
-            if source.bits == target.bits:
+            if source.value_bits == target.value_bits:
                 return "arith.convertf"
-            return "arith.truncf" if source.bits > target.bits else "arith.extf"
+            return "arith.truncf" if source.value_bits > target.value_bits else "arith.extf"
         case ("float", kind):
             return "arith.fptoui" if kind == "uint" else "arith.fptosi"
         case (kind, "float"):
@@ -120,8 +129,7 @@ def view(tile: Tile, dtype: Any) -> Tile:
         )
     if target.mlir == tile.dtype.mlir:
         return Tile(tile.value, target, tile.shape)
-    value = emit(ops.arith.bitcast, tile.value, type_of(target, tile.shape))
-    return Tile(value, target, tile.shape)
+    return Tile(_apply("arith.bitcast", tile, target), target, tile.shape)
 
 
 def match_types(left: Operand, right: Operand, what: str) -> tuple[Tile, Tile]:

@@ -41,6 +41,14 @@ class float8_e8m0fnu(DType, element="ue8m0"):  # noqa: N801
     """8 bits of exponent, a power of two: the scale factor of a block."""
 
 
+class float6_e2m3fn(DType, element="e2m3"):  # noqa: N801
+    """2 bits of exponent, 3 of mantissa; in the low bits of a byte."""
+
+
+class float6_e3m2fn(DType, element="e3m2"):  # noqa: N801
+    """3 bits of exponent, 2 of mantissa; in the low bits of a byte."""
+
+
 class float4_e2m1fn(DType, element="e2m1"):  # noqa: N801
     """2 bits of exponent, 1 of mantissa; two lie in a byte."""
 
@@ -88,13 +96,13 @@ class uint4(DType, element="u4"):  # noqa: N801
 class bool_(DType):  # noqa: N801
     """True or false; a byte in memory."""
 
-    mlir, kind, bits, stored = "i1", "bool", 1, "i8"
+    mlir, kind, bits, value_bits, stored = "i1", "bool", 1, 1, "i8"
 
 
 class intp(DType):  # noqa: N801
     """A size, or a place in an array: MLIR's index."""
 
-    mlir, kind, bits, stored = "index", "index", 64, "index"
+    mlir, kind, bits, value_bits, stored = "index", "index", 64, 64, "index"
 
 
 DTYPES: dict[str, type[DType]] = {repr(found): found for found in DType.__subclasses__()}
@@ -127,6 +135,11 @@ def per_byte(dtype: type[DType]) -> int:
 def stored(dtype: type[DType]) -> str:
     """MLIR's type of the elements of an array of `dtype` in memory."""
     return dtype.stored
+
+
+def is_in_byte(dtype: type[DType]) -> bool:
+    """Whether an element has a byte of which it leaves bits unused; tile ops alone know it."""
+    return dtype.value_bits < dtype.bits
 
 
 def limits(dtype: type[DType]) -> tuple[int, int]:

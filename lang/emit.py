@@ -120,6 +120,8 @@ def type_of(dtype: type[DType], shape: Shape = ()) -> Any:
     """The MLIR type of a tile, or of a scalar if the shape is empty."""
     _check_inside()
     element = mlir.ir.Type.parse(dtype.mlir)
+    if not shape and dtype.value_bits < dtype.bits:
+        raise TilecError(f"{dtype!r} has no scalars; legal: tiles of rank 1 or more")
     return mlir.ir.RankedTensorType.get(list(shape), element) if shape else element
 
 
@@ -129,11 +131,22 @@ def constant(number: bool | int | float, dtype: type[DType], shape: Shape = ()) 
     Raises:
         TilecError: if the type does not hold the number.
     """
-    attribute = _number(number, dtype)
     type_ = type_of(dtype, shape)
+    if dtype.value_bits < dtype.bits:
+        return _constant_in_bytes(float(number), type_)
+    attribute = _number(number, dtype)
     if shape:
         attribute = mlir.ir.DenseElementsAttr.get_splat(type_, attribute)
     return emit(ops.arith.constant, type_, attribute)
+
+
+def _constant_in_bytes(number: float, type_: Any) -> Any:
+    """A tile of one number, of floats that MLIR has no constants of."""
+    f32 = mlir.ir.F32Type.get()
+    wide = mlir.ir.RankedTensorType.get(type_.shape, f32)
+    splat = mlir.ir.DenseElementsAttr.get_splat(wide, mlir.ir.FloatAttr.get(f32, number))
+    attributes = {"fn": text("arith.truncf")}
+    return result("tile.cast", [emit(ops.arith.constant, wide, splat)], type_, attributes)
 
 
 def _number(number: bool | int | float, dtype: type[DType]) -> Any:

@@ -39,7 +39,9 @@ OPERATIONS.update(
         "negative": negative,
         "reduce": combined,
         "reshape": reshape,
+        "std": _later("statistics", "std"),
         "transpose": transpose,
+        "var": _later("statistics", "var"),
         "view": view,
     }
 )

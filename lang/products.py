@@ -13,6 +13,8 @@ from .dtypes import (
     bfloat16,
     dtype_of,
     float4_e2m1fn,
+    float6_e2m3fn,
+    float6_e3m2fn,
     float8_e4m3fn,
     float8_e5m2,
     float16,
@@ -201,8 +203,8 @@ def dot_scaled(
 
 
 def _of_8_bits(a: Tile, b: Tile) -> tuple[Tile, Tile]:
-    """A factor of 4-bit floats beside one of 8 as float8_e4m3fn, which has all their numbers."""
-    eight = {float8_e4m3fn, float8_e5m2}
+    """A factor of 4-bit floats beside one of bytes as float8_e4m3fn, which has all its numbers."""
+    eight = {float8_e4m3fn, float8_e5m2, float6_e2m3fn, float6_e3m2fn}
     if a.dtype in eight and b.dtype is float4_e2m1fn:
         return a, b.astype(float8_e4m3fn)
     if b.dtype in eight and a.dtype is float4_e2m1fn:

@@ -58,7 +58,7 @@ def _row_major(x: Tile) -> Tile:
 
 
 def sort(x: Tile, axis: int = -1, *, descending: bool = False) -> Tile:
-    """The elements along `axis` in order, NaN last, as `numpy.sort` has it.
+    """The elements along `axis` in order, NaN last, as `numpy.sort` has it; -0.0 before 0.0.
 
     Args:
         x: a tile.
@@ -100,8 +100,9 @@ def sort_by(
     number = broadcast_to(numbers(keys, at), keys.shape)
     if descending:  # equal ones keep their order all the same
         number = ~number
-    held = _sorted(tuple(map(apart, (_keys(keys), number, *others))), at, descending, ties=True)
-    found = (_from_keys(held[0], keys), *held[2:])
+    compared, number = _equal_zeros(keys, _keys(keys), number)
+    held = _sorted(tuple(map(apart, (compared, number, *others))), at, descending, ties=True)
+    found = (_from_keys(_own_zeros(keys, *held[:2]), keys), *held[2:])
     return tuple(apart(tile) for tile in found)
 
 
@@ -135,6 +136,23 @@ def _keys(x: Tile) -> Tile:
     same = where(x == x, x, float("nan"))  # noqa: PLR0124 (NaN)
     bits = view(same, _SIGNED[x.dtype.bits])
     return where(bits < 0, bits ^ ((1 << (x.dtype.bits - 1)) - 1), bits)
+
+
+_NEGATIVE_ZERO = -1
+"""What `_keys` makes of it: one less than of zero, to which it is equal."""
+
+
+def _equal_zeros(x: Tile, keys: Tile, number: Tile) -> tuple[Tile, Tile]:
+    """Keys that are equal where the elements are; the lowest bit of a number says which zero."""
+    if x.dtype.kind != "float":
+        return keys, number
+    negative = keys == _NEGATIVE_ZERO
+    return where(negative, 0, keys), number * 2 + astype(negative, number.dtype)
+
+
+def _own_zeros(x: Tile, keys: Tile, number: Tile) -> Tile:
+    """The keys that `_equal_zeros` was given."""
+    return where((number & 1) != 0, _NEGATIVE_ZERO, keys) if x.dtype.kind == "float" else keys
 
 
 def _from_keys(keys: Tile, x: Tile) -> Tile:

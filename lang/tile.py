@@ -23,6 +23,8 @@ OPERATIONS: dict[str, Callable[..., Tile]] = {}
 """The functions behind operators and methods, which make tiles themselves; `operators` fills it."""
 reading: ContextVar[Callable[[Tile], Any] | None] = ContextVar("reading", default=None)
 """What gives the numpy array that a tile is, where a kernel is stepped through."""
+_ALONE = 6
+"""Bits of floats of which each has a byte."""
 _KINDS = {Kind.FLOAT: "float", Kind.SIGNED: "int", Kind.UNSIGNED: "uint"}
 
 
@@ -39,13 +41,15 @@ class DType(metaclass=_Named):
     Class attributes:
         mlir: MLIR's type.
         kind: `float`, `int`, `uint`, `bool`, or `index`, which sizes and places in arrays have.
-        bits: its width.
+        bits: its width; of floats of 6 bits that of the byte that has one.
+        value_bits: those that count, by which one type is wider than another.
         stored: MLIR's type of the elements of an array of it in memory.
     """
 
     mlir: ClassVar[str]
     kind: ClassVar[str]
     bits: ClassVar[int]
+    value_bits: ClassVar[int]
     stored: ClassVar[str]
 
     def __init_subclass__(cls, element: str = "") -> None:
@@ -53,6 +57,9 @@ class DType(metaclass=_Named):
         if element:
             found = element_type(element)
             cls.mlir, cls.bits, cls.stored = found.mlir, found.value_bits, found.stored
+            cls.value_bits = found.value_bits
+            if found.bits == _ALONE:
+                cls.mlir, cls.bits = f"!tile.byte<{found.mlir}>", 8
             cls.kind = _KINDS[found.kind]
 
     def __new__(cls, value: Any) -> Tile:  # type: ignore[misc] # as numpy's, a conversion
@@ -169,6 +176,14 @@ class Tile:
     def mean(self, axis: int | None = None, *, keepdims: bool = False) -> Tile:
         """The mean along an axis, or of all elements, as `tilec.lang.mean` gives it."""
         return _call("mean", self, axis, keepdims=keepdims)
+
+    def var(self, axis: int | None = None, *, ddof: int = 0, keepdims: bool = False) -> Tile:
+        """The variance along an axis, or of all elements, as `tilec.lang.var` gives it."""
+        return _call("var", self, axis, ddof=ddof, keepdims=keepdims)
+
+    def std(self, axis: int | None = None, *, ddof: int = 0, keepdims: bool = False) -> Tile:
+        """The standard deviation along an axis, as `tilec.lang.std` gives it."""
+        return _call("std", self, axis, ddof=ddof, keepdims=keepdims)
 
     def argmax(self, axis: int | None = None, *, keepdims: bool = False) -> Tile:
         """The index of the largest along an axis, as `tilec.lang.argmax` gives it."""

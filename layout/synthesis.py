@@ -37,12 +37,15 @@ class Pattern:
         together: plain offsets between the addresses of one phase: of the bits of the lane
             or row within it.
         phases: phases in all.
+        further: plain offsets between all addresses of plain loads and stores at which a run of
+            neighbours may begin.
     """
 
     width: int
     run: tuple[int, ...]
     together: tuple[int, ...]
     phases: int
+    further: tuple[int, ...] = ()
 
     @classmethod
     def vector(
@@ -69,7 +72,8 @@ class Pattern:
         lanes = offsets.columns_of("lane")
         together = log2(banks.lanes_together(lanes, width, store=store), "lanes")
         phases = (1 << registers.rank - own) * (LANES >> together)
-        return cls(width, tuple(run[:own]), lanes[:together], phases)
+        further = tuple(v for v in offsets.columns if not v % (1 << own))
+        return cls(width, tuple(run[:own]), lanes[:together], phases, further)
 
     @staticmethod
     def matrix(form: MatrixMemory, offsets: LinearLayout, bits: int) -> Pattern | None:
@@ -89,7 +93,12 @@ class Pattern:
         """The same access where `layout` takes each offset."""
         run = tuple(combine(vector, layout.columns) for vector in self.run)
         together = tuple(combine(vector, layout.columns) for vector in self.together)
-        return Pattern(self.width, run, together, self.phases)
+        further = tuple(combine(vector, layout.columns) for vector in self.further)
+        return Pattern(self.width, run, together, self.phases, further)
+
+    def leaves_whole(self, swizzle: LinearLayout) -> bool:
+        """Whether runs of neighbours still begin at multiples of their length, in all phases."""
+        return not any(combine(v, swizzle.columns) % (1 << len(self.run)) for v in self.further)
 
     def count(self, swizzle: LinearLayout, bits: int) -> banks.Count | None:
         """Wavefronts under a swizzle of plain offsets; None if it does not keep the run together.
@@ -166,12 +175,14 @@ def find_swizzle(size: int, bits: int, patterns: Sequence[Pattern]) -> Swizzling
     offset_bits = log2(size, "elements of the tile")
     best: Swizzling | None = None
     # CuTe's leave in place what lies side by side in the plain tile, and bring nothing together.
-    plain = all(p.run == tuple(1 << i for i in range(len(p.run))) for p in patterns)
+    plain = all(_neighbours(p.run) == 1 << len(p.run) for p in patterns)
     for swizzle in (*(_cute(offset_bits, bits) if plain else ()), None):
         layout = swizzle.layout(size, bits) if swizzle else _general(offset_bits, bits, patterns)
         counts = [pattern.count(layout, bits) for pattern in patterns]
         kept = tuple(count for count in counts if count)
         if len(kept) < len(counts):
+            continue
+        if plain and not all(pattern.leaves_whole(layout) for pattern in patterns):
             continue
         found = Swizzling(swizzle, layout, kept)
         if best is None or found.wavefronts < best.wavefronts:
@@ -196,7 +207,10 @@ def _cute(offset_bits: int, bits: int) -> Iterator[Swizzle]:
 
 
 def _general(offset_bits: int, bits: int, patterns: Sequence[Pattern]) -> LinearLayout:
-    """Any linear swizzle: run, bank and segment vectors chosen, then inverted."""
+    """Any linear swizzle: run, bank and segment vectors chosen, then inverted.
+
+    Neighbours in the plain tile are kept out of the others, so that their runs begin whole.
+    """
     run: tuple[int, ...] = max((p.run for p in patterns), key=len, default=())
     if any(run[: len(p.run)] != p.run for p in patterns):
         raise LayoutError("no swizzle: the accesses need different elements to be adjacent")
@@ -208,11 +222,18 @@ def _general(offset_bits: int, bits: int, patterns: Sequence[Pattern]) -> Linear
     spanned = Echelon([*run, *segments])
     # What phases step by comes before plain units, so that it keeps clear of the run.
     steps = [*(t for p in patterns for t in p.together), *(1 << b for b in range(offset_bits))]
+    if (neighbours := _neighbours(run)) > 1:
+        steps = [step // neighbours * neighbours for step in steps]
     chosen = sorted(step for step in steps if spanned.add(step))
     basis = LinearLayout(
         (("offset", offset_bits),), (("offset", offset_bits),), (*run, *chosen, *segments)
     )
     return basis.inverse()
+
+
+def _neighbours(run: Sequence[int]) -> int:
+    """Elements of a run that lie side by side in the plain tile; 1 if any do not."""
+    return 1 << len(run) if all(v == 1 << bit for bit, v in enumerate(run)) else 1
 
 
 def _segment(
@@ -225,7 +246,8 @@ def _segment(
     """
     spans = [Echelon([*vectors, *segments]) for vectors in touched]
     taken = Echelon([*run, *segments])
-    units = [1 << bit for bit in reversed(range(offset_bits))]
+    low = _neighbours(run).bit_length() - 1
+    units = [1 << bit for bit in reversed(range(low, offset_bits))]
     best, fewest = 0, len(spans) + 1
     for many in range(1, max(2, len(spans)) + 1):
         for chosen in combinations(units, many):

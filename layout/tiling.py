@@ -7,9 +7,9 @@ from functools import cache
 from tilec.isa import LANES, WARPGROUP_WARPS, Form
 
 from .extents import unit_extents
-from .fragments import accumulator, any_fragment_of, fragment_of, has_fragment
+from .fragments import accumulator, any_fragment_of, has_fragment
 from .linear import LayoutError, LinearLayout
-from .operands import INDICES, units
+from .operands import INDICES, operand_layout, units
 
 _identity = LinearLayout.identity
 
@@ -81,7 +81,7 @@ def warpgroup_tile(
 
     Args:
         form: a form of `wgmma`.
-        name: `a` in registers, `c` or `d`.
+        name: `a` in registers, `c`, `d`, or `e`, the metadata of a sparse A.
         rows: rows of the tile.
         cols: its columns.
         warps: warps along M, a multiple of four, and along N.
@@ -93,7 +93,7 @@ def warpgroup_tile(
     Raises:
         LayoutError: if the tile is not a whole number of fragments for each of them.
     """
-    whole = any_fragment_of(form, name)
+    whole = operand_layout(form, name) if name == "e" else any_fragment_of(form, name)
     groups_m, groups_n = warps[0] // WARPGROUP_WARPS, warps[1]
     parts = groups_n if name in "cd" else 1
     fragment = whole.out_sizes
@@ -110,7 +110,7 @@ def warpgroup_tile(
             f"each of {warps[0]}x{warps[1]} warps"
         )
     # An accumulator is made of m64n8 tiles, side by side, whatever its N.
-    layout = accumulator(form.operand(name)).unit if name in "cd" else fragment_of(form, name)
+    layout = accumulator(form.operand(name)).unit if name in "cd" else operand_layout(form, name)
     unit = layout.out_sizes
     layout *= _identity(unit_cols // parts // unit["col"], "register", "col")
     layout *= _identity(groups_m, "warp", "row")

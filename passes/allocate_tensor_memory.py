@@ -41,14 +41,14 @@ _Placed = tuple[int, TensorLifetime]
 class AllocateTensorMemory(KernelPass):
     """Find columns for every `tile.alloc_tensor`, and allocate them once a kernel.
 
-    In and out: level 3. Warp 0 allocates a power of two of columns, 32 at least, where the first
-    buffer stands, and gives them back where the kernel returns; barriers make that known to all
-    threads. A `tile.tensor_buffer` takes the place of each `tile.alloc_tensor`.
+    In and out: level 3. Warp 0 allocates a power of two of columns, at least 32, at the
+    position of the first buffer, and deallocates them where the kernel returns; barriers make
+    the address known to all threads. A `tile.tensor_buffer` replaces each `tile.alloc_tensor`.
 
-    Two buffers share columns if a barrier of the CTA, outside of branches, stands between all that
-    touches one and all that touches the other: branches may be those of warps that are at work at
-    the same time. What is asynchronous must have been waited for before that barrier. More
-    columns than an SM has are an error, which adds them up.
+    Two buffers share columns if a barrier of the CTA, outside of branches, separates all
+    accesses to one from all accesses to the other; branches may belong to warps that work at
+    the same time. Asynchronous operations must have been waited for before that barrier. If an
+    SM does not have enough columns, the error lists the buffers and their sum.
     """
 
     name: ClassVar[str] = "tile-allocate-tensor-memory"

@@ -39,12 +39,13 @@ class AssignLayouts(KernelPass):
 
     In: level 1, each `tile.dot` with `form` and `warps`. Out: level 2.
 
-    Values that elementwise ops and control flow join share a layout. Products give theirs to
-    accumulators and operands, accesses to memory choose wide ones, and views, reductions and
-    broadcasts hand them on. `tile.layout` on an op pins that of its result, a
-    `tile.convert_layout` to or from a type with a layout that of the other side. Constants are
-    duplicated for each use. A remark says where each layout comes from. The kernel becomes
-    `tile.automatic`: passes that stage and pipeline what it moves work on such kernels.
+    Values connected by elementwise ops and control flow share a layout. Products determine the
+    layouts of accumulators and operands, memory accesses prefer wide ones, and views,
+    reductions and broadcasts propagate layouts. `tile.layout` on an op pins the layout of its
+    result, and a `tile.convert_layout` to or from a type with a layout pins that of the other
+    side. Constants are duplicated for each use. A remark gives the origin of each layout. The
+    kernel becomes `tile.automatic`: passes that stage and pipeline its data work on such
+    kernels.
     """
 
     name: ClassVar[str] = "tile-assign-layouts"

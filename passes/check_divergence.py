@@ -25,10 +25,10 @@ _LIMITS = {
 class CheckDivergence(KernelPass):
     """Reject ops that threads execute together where threads may have diverged.
 
-    Nor may the place of a CTA's tile in memory differ from thread to thread. Who executes an op
-    together its declaration says; of an op without one, all that there are.
+    The position of a CTA's tile in memory must also be the same in all threads. The declaration
+    of an op says which threads execute it together; for an op without one, all threads do.
 
-    In and out: levels 1 to 3, before `scf` is lowered; the program stays.
+    In and out: levels 1 to 3, before `scf` is lowered; the program does not change.
     """
 
     name: ClassVar[str] = "tile-check-divergence"

@@ -27,9 +27,9 @@ _OF_ARGUMENTS = [d.name for d in DISCARDABLE.values() if d.bearer is Bearer.ARGU
 class CheckProgram(Pass):
     """Check the attributes `tile.…` that any op may carry, and the steps of loops.
 
-    In and out: any level; the program stays. An attribute that is misspelt or on the wrong op
-    would have no effect and is rejected. So are an `scf.for` that does not count up, and launches
-    inside of kernels.
+    In and out: any level; the program does not change. An attribute that is misspelt or on the
+    wrong op would have no effect and is rejected. So are an `scf.for` that does not count up,
+    and launches inside kernels.
     """
 
     name: ClassVar[str] = "tile-check-program"

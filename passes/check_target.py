@@ -28,11 +28,11 @@ from .report import Report
 class CheckTarget(Pass):
     """Check that the target has the CTAs, clusters and instruction forms that the program needs.
 
-    It remarks on forms that the target emulates, on sparse ones without ordered metadata, and on
-    clusters that not every GPU of the target has.
+    A remark marks forms that the target emulates, sparse forms without ordered metadata, and
+    clusters that not every GPU of the target supports.
 
-    In and out: any level; the program stays, but for `targets` of the `gpu.module`s, which the
-    option sets.
+    In and out: any level; the program does not change, except for the `targets` of the
+    `gpu.module`s, which the option sets.
 
     Attributes:
         target: overrides the module's `#nvvm.target`; empty to take that.

@@ -29,20 +29,20 @@ from .nvvm.registers import warpgroup_packing
 class CheckWgmma(KernelPass):
     """Reject products whose registers are not fenced, or are used while they are in flight.
 
-    ptxas repairs some of this unasked and executes one product after the other in other cases
-    (its notes C7514, C7517, C7519), or has no registers (C7602). A `tile.wgmma` takes fragments
-    from a `tile.wgmma_fence` or another `tile.wgmma` of its shape, not from a wait; only that
-    takes one in flight, until a wait whose `pending` covers its group on every way to it gives it
-    back. No product is in flight when the kernel ends, or while its shared memory is certainly
-    overwritten. What `setmaxnreg` leaves the warpgroups must add up to no more than there is, where
-    `tile.warpgroup_id` decides who comes to it.
+    ptxas silently repairs some of these errors, serialises products for others (its notes
+    C7514, C7517, C7519), or runs out of registers (C7602). A `tile.wgmma` accepts fragments
+    from a `tile.wgmma_fence` or another `tile.wgmma` of its shape, not from a wait. No other op
+    may use one in flight, until a wait whose `pending` covers its group on every path returns
+    it. No product may be in flight when the kernel ends, or while its shared memory is
+    certainly overwritten. If `tile.warpgroup_id` decides which warpgroups execute `setmaxnreg`,
+    their register counts must not exceed the registers of the SM.
 
-    After a wait that is more than the ISA asks for where nothing touches the accumulators before
-    a product of the same shape goes on in them (PTX ISA, `wgmma.fence`). But what a wait gives
-    back LLVM may copy to other registers, which is such an access, and in a loop ptxas 13.0 puts a
-    fence in itself. One costs an instruction.
+    Requiring a fence after a wait is stricter than the ISA if nothing accesses the accumulators
+    before a product of the same shape continues with them (PTX ISA, `wgmma.fence`). But LLVM
+    may copy the values that a wait returns to other registers, which is such an access, and in
+    a loop ptxas 13.0 inserts a fence itself. A fence costs one instruction.
 
-    In and out: level 3; the program stays.
+    In and out: level 3; the program does not change.
     """
 
     name: ClassVar[str] = "tile-check-wgmma"

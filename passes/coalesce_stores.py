@@ -17,10 +17,10 @@ from .layouts.coalescing import coalesced
 class CoalesceStores(KernelPass):
     """Convert tiles to a layout of wide, consecutive accesses before they are stored.
 
-    In and out: level 2, kernels that are `tile.automatic`. A `tile.store` to global memory gets a
-    `tile.convert_layout` in front where the sectors and instructions that this saves are worth
-    more than the way through shared memory costs, and shared memory has room for it without
-    fewer CTAs on an SM.
+    In and out: level 2, kernels that are `tile.automatic`. A `tile.convert_layout` is inserted
+    before a `tile.store` to global memory if the sectors and instructions that this saves are
+    worth more than the round trip through shared memory costs, and if shared memory has room
+    without reducing the number of CTAs on an SM.
     """
 
     name: ClassVar[str] = "tile-coalesce-stores"

@@ -29,13 +29,13 @@ to branches."""
 class CutBlocks(KernelPass):
     """Cut blocks of very many ops into shorter ones, each branching to the next.
 
-    In and out: anything below tiles. `convert-scf-to-cf` moves what stands after an `scf` op to a
-    new block, all of it for each op of the block; and LLVM's vectorizer of loads and stores looks,
-    for an access, at those before it in the block. Both take time of the square of their number.
-    Blocks of no more than `longest` ops, as those of kernels on tiles are, stay as they are, and
-    computations alone are not cut: LLVM would move them from block to block.
+    In and out: anything below tiles. `convert-scf-to-cf` moves everything after an `scf` op to
+    a new block, for each such op of the block, and LLVM's vectorizer of loads and stores
+    examines, for each access, those before it in the block. Both take time quadratic in the
+    number of ops. Blocks of at most `longest` ops, as in kernels on tiles, do not change, and
+    blocks that only compute are not split: LLVM would move their ops from block to block.
 
-    Where a region may have one block only, an `scf.execute_region` in it has those it becomes.
+    If a region may have only one block, an `scf.execute_region` in it contains the new blocks.
 
     Attributes:
         longest: ops that a block may have, of any kind.

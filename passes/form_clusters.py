@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from tilec.dialects.tile.attributes import CTA_CLUSTER, CTAS_PER_SM, MULTICAST, PERSISTENT
-from tilec.dialects.tile.ops import AsyncCopyOp, WarpgroupDotOp
+from tilec.dialects.tile.ops import AsyncCopyOp
+from tilec.dialects.tile.ops.warpgroup_dot import AwaitedProduct
 from tilec.dialects.tile.shared import shared_buffer
 from tilec.dialects.tile.tiles import bits_of
 from tilec.ir.attributes import cluster_size, given_attribute
@@ -32,13 +33,14 @@ _PREFERRED = (1, 0, 2)
 class FormClusters(KernelPass):
     """Choose which CTAs are a cluster, and which copies they share.
 
-    In and out: level 2, kernels that are `tile.automatic`. CTAs that are neighbours along an axis
-    of the grid, on whose number a copy for the products of a loop does not depend, can each load a
-    part of it and multicast that to all of them. Where the cost model says that a round waits for
-    L2 rather than for products, two CTAs along the axis with more such bytes become a cluster:
-    the kernel gets `tile.cluster`, which is obeyed if the program has it, and each such copy
-    `tile.multicast`. tile-make-persistent gives clusters their tiles, tile-specialize-warps makes
-    the copies; a kernel that they leave has no cluster.
+    In and out: level 2, kernels that are `tile.automatic`. If a copy for the products of a loop
+    does not depend on the CTA's index along an axis of the grid, neighbouring CTAs along that
+    axis can each load a part of it and multicast the part to all of them. If the cost model
+    says that an iteration waits for L2 rather than for products, two CTAs along the axis with
+    more such bytes become a cluster: the kernel gets `tile.cluster`, unless the program sets
+    it, and each such copy `tile.multicast`. tile-make-persistent assigns tiles to clusters, and
+    tile-specialize-warps creates the copies; if these passes do not apply, the kernel has no
+    cluster.
 
     Attributes:
         enabled: false leaves kernels that do not say `tile.cluster`.
@@ -121,16 +123,17 @@ def _round(loop: scf.ForOp, saved: float, target: Target) -> Round:
     """What a round takes if so many bytes need not come from L2."""
     ops = list(loop.regions[0].blocks[0].operations)
     copies = [op for op in ops if isinstance(op, AsyncCopyOp)]
-    dots = [_product(op) for op in ops if isinstance(op, WarpgroupDotOp)]
+    dots = [_product(op) for op in ops if isinstance(op, AwaitedProduct)]
     return cost_of_round(dots, _bytes(copies) - saved, target)
 
 
-def _product(dot: WarpgroupDotOp) -> Product:
+def _product(dot: AwaitedProduct) -> Product:
     m, n = ir.RankedTensorType(dot.d.type).shape
     bits = bits_of(memref_of(dot.b).element_type)
     form = dot.key
     held = "a" in dot.tiles()
-    return Product(m, n, dot.depth(), bits, True, held, form.operand("d").cols)
+    columns, of_stored = form.operand("d").cols, dot.COLUMNS_OF_STORED
+    return Product(m, n, dot.depth(), bits, True, held, columns, of_stored)
 
 
 def _does_not_pay(loop: scf.ForOp, shared: list[AsyncCopyOp], target: Target) -> str:

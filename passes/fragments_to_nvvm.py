@@ -32,12 +32,12 @@ from .nvvm.shared_buffers import SHARED, SharedBuffers
 class FragmentsToNvvm(KernelPass):
     """Replace every fragment by the registers that hold it, and the tile ops on them.
 
-    In: level 3, fragments in `gpu.func`s.
-    Out: `arith`, `scf`, `llvm`, `nvvm` and `vector` on scalars and short vectors. A matrix
-    instruction becomes a convergent call of its LLVM intrinsic, or inline assembly where LLVM has
-    none. Shared buffers become one array; its size stands in the attribute `tile.dynamic_shared`
-    where it is more than a kernel gets without asking. A remark says of each access to global
-    memory how many bytes an instruction takes, and why no more.
+    In: level 3, fragments in `gpu.func`s. Out: `arith`, `scf`, `llvm`, `nvvm` and `vector` on
+    scalars and short vectors. A matrix instruction becomes a convergent call of its LLVM
+    intrinsic, or inline assembly if LLVM has none. Shared buffers become one array; the
+    attribute `tile.dynamic_shared` gives its size if that exceeds the default limit of a
+    kernel. For each access to global memory a remark gives the bytes per instruction, and why
+    it is not wider.
     """
 
     name: ClassVar[str] = "tile-fragments-to-nvvm"
@@ -132,9 +132,12 @@ def _lower(kernel: Lowering) -> None:
             lowers(ops.Tcgen05WaitLdOp, lambda op, to: late.tensors.wait_load(op, to)),
             lowers(ops.Tcgen05WaitStOp, lambda op, to: late.tensors.bare(op, to)),
             lowers(ops.TensorBufferOp, lambda op, to: late.tensors.buffer(op, to)),
+            lowers(ops.TmaGatherOp, lambda op, to: late.boxes.load(op, to)),
+            lowers(ops.TmaGatherPrefetchOp, lambda op, to: late.boxes.prefetch_rows(op, to)),
             lowers(ops.TmaLoadOp, lambda op, to: late.boxes.load(op, to)),
             lowers(ops.TmaPrefetchOp, lambda op, to: late.boxes.prefetch(op, to)),
             lowers(ops.TmaReduceOp, lambda op, to: late.boxes.send(op, to)),
+            lowers(ops.TmaScatterOp, lambda op, to: late.boxes.send(op, to)),
             lowers(ops.TmaStoreOp, lambda op, to: late.boxes.send(op, to)),
             lowers(ops.TransposeOp, lambda op, to: late.view(op, to)),
             lowers(ops.WarpPartOp, lambda op, to: late.wgmmas.part(op, to)),

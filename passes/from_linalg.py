@@ -15,22 +15,22 @@ from .upstream.outline_functions import linalg_ops, outline_functions
 class FromLinalg(KernelPass):
     """Turn a product of matrices in memory into a loop over tiles: each CTA computes one.
 
-    In: kernels that hold one `linalg.matmul`, `linalg.batch_matmul`, `linalg.contract`, or
-    `linalg.generic` that adds the product of its inputs to its result, on memrefs; perhaps a
-    `linalg.fill` of the result before it, arithmetic on scalars, and views of memrefs, which
-    upstream's `expand-strided-metadata` takes apart. Or a `func.func` with such a body, which
-    becomes a kernel, in a `gpu.module` called `kernels` if there is none, and keeps its attributes
-    `tile.…`. Out: level 1. Other kernels stay.
+    In: kernels with one `linalg.matmul`, `linalg.batch_matmul`, `linalg.contract`, or a
+    `linalg.generic` that adds the product of its inputs to its result, on memrefs. There may be
+    a `linalg.fill` of the result before it, arithmetic on scalars, and views of memrefs, which
+    upstream's `expand-strided-metadata` resolves. A `func.func` with such a body becomes a
+    kernel, in a `gpu.module` called `kernels` if there is none, and keeps its `tile.…`
+    attributes. Out: level 1. Other kernels do not change.
 
-    The last two dimensions of each memref are a matrix, A and B perhaps stored as their
-    transposes; those before number the matrices of a batch. Extents may be any. Where no
-    instruction adds in the result's type, as in bf16, sums are f32 and rounded once. f32 is
-    multiplied as tf32, if the op has the unit attribute `tile.tf32`: the instruction takes its
-    upper 19 bits.
+    The last two dimensions of each memref are a matrix; A and B may be stored transposed. The
+    dimensions before them number the matrices of a batch. Extents are arbitrary. If no
+    instruction accumulates in the result's type, as for bf16, sums are computed in f32 and
+    rounded once. f32 is multiplied as tf32 if the op has the unit attribute `tile.tf32`: the
+    instruction uses the upper 19 bits.
 
-    A launch has a CTA for each tile of the result: along x for the columns, along y for the rows,
-    along z for the batch. A remark says how many; where all extents are static, so does the
-    attribute `known_grid_size`.
+    A launch has one CTA for each tile of the result: along x for the columns, along y for the
+    rows, along z for the batch. A remark gives the number; if all extents are static, so does
+    the attribute `known_grid_size`.
 
     Attributes:
         tile_m: rows of a tile of the result; chosen by extents and element types if None.

@@ -20,22 +20,24 @@ _OF_A_THREAD = (
 class FromVector(KernelPass):
     """Turn vectors into tiles, in kernels that read, multiply or write them.
 
-    In: kernels with `vector.transfer_read`, `vector.transfer_write` or `vector.contract`, whose
-    vectors are what a CTA works on: every thread would compute the same. A kernel that asks which
-    thread it is in computes on vectors of its own, and stays; it may not hold `vector.contract`.
-    Out: level 1, with views of memory that `expand-strided-metadata` has taken apart. Other kernels
-    stay.
+    In: kernels with `vector.transfer_read`, `vector.transfer_write` or `vector.contract` whose
+    vectors are the data of a CTA: every thread would compute the same values. In a kernel that
+    uses its thread index, vectors belong to single threads; it does not change, and may not
+    contain `vector.contract`. Out: level 1, with views of memory resolved by
+    `expand-strided-metadata`. Other kernels do not change.
 
-    Vectors have one dimension or more, extents as tiles have them, and elements that are numbers.
-    The ops that become ops on tiles:
+    Vectors have at least one dimension, extents that are legal for tiles, and numbers as
+    elements. The following ops become ops on tiles:
 
-    - `vector.transfer_read` and `vector.transfer_write` of a memref's last dimensions, the last two
-      perhaps swapped, without mask; padded with zero, unless all is in bounds
-    - `vector.contract` of two matrices that adds up products; f32 is rounded to tf32, if it has the
-      unit attribute `tile.tf32`, and results in which no instruction adds are rounded from f32
+    - `vector.transfer_read` and `vector.transfer_write` of a memref's last dimensions, where
+      the last two may be swapped, without a mask; padded with zero, unless all elements are in
+      bounds
+    - `vector.contract` of two matrices that adds products; f32 is rounded to tf32 if the op has
+      the unit attribute `tile.tf32`, and results in types that no instruction accumulates in
+      are rounded from f32
     - `vector.multi_reduction`, `vector.reduction`, `vector.broadcast`, `vector.transpose`,
       `vector.shape_cast`, `vector.fma`
-    - elementwise ops, casts and comparisons of `arith` and `math`, constants that are splats, and
+    - elementwise ops, casts and comparisons of `arith` and `math`, splat constants, and
       `scf.for`, `scf.if` and `scf.while` that carry vectors
     """
 

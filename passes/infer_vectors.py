@@ -19,13 +19,13 @@ from .kernel_pass import Kernel, KernelPass
 class InferVectors(KernelPass):
     """Set `vector` on loads and stores of tiles without layouts, and drop unnecessary masks.
 
-    In and out: level 1. `vector` follows from strides, their divisibility, and alignment: from
-    the memrefs' types and, of a kernel's arguments, the attributes `tile.aligned = BYTES : i64`,
-    `tile.sizes = array<i64: …>` and `tile.strides = array<i64: …>`, of which each dynamic size or
-    stride is a multiple. A masked access is as wide as elements are inside or outside together.
-    `masked` is removed where the tile is known to be in bounds. Where elements have offsets or
-    conditions of their own, an access takes neighbours that share them. An existing `vector` is
-    kept.
+    In and out: level 1. `vector` is derived from strides, their divisibility, and alignment.
+    These come from the memrefs' types and, for a kernel's arguments, from the attributes
+    `tile.aligned = BYTES : i64`, `tile.sizes = array<i64: …>` and `tile.strides = array<i64:
+    …>`, which give divisors of each dynamic size or stride. A masked access covers elements
+    that are inside or outside together. `masked` is removed if the tile is known to be in
+    bounds. If elements have individual offsets or conditions, an access covers neighbours that
+    share them. An existing `vector` is kept.
     """
 
     name: ClassVar[str] = "tile-infer-vectors"

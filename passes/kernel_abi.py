@@ -35,17 +35,18 @@ _AXES = "xyz"
 class KernelAbi(KernelPass):
     """Replace the memref arguments of kernels by scalars.
 
-    In: `gpu.func … kernel` with memref and scalar arguments.
-    Out: of each memref a pointer, then its dynamic sizes, its dynamic strides, its offset if
-    dynamic, i64 each; scalars as they are, `index` as i64. Inside, the memref is rebuilt as the
-    descriptor that upstream's conversions expect. The attribute `tile.abi` lists the arguments
-    as JSON: `{"name", "kind", "type"}`, and of memrefs `{"shape", "strides", "offset", "space"}`,
-    null standing for what is passed; `{"promised"}` gives the argument's attributes `tile.aligned`,
-    `tile.sizes` and `tile.strides`, and of one that is `llvm.noalias` as `disjoint` the memrefs
-    that it must share no memory with, one of the two being written. Behind them stand the extents
-    of the grid where tile-make-persistent has added them, `{"name", "kind", "type", "axis"}`, and
-    tensor maps: `{"name", "kind", "type", "array", "box", "swizzle"}`, `array` the number of the
-    argument that the map describes, the box's extents in its order.
+    In: `gpu.func … kernel` with memref and scalar arguments. Out: each memref becomes a
+    pointer, then its dynamic sizes, its dynamic strides, and its offset if dynamic, i64 each;
+    scalars do not change, `index` becomes i64. Inside, the memref is rebuilt as the descriptor
+    that upstream's conversions expect. The attribute `tile.abi` lists the arguments as JSON:
+    `{"name", "kind", "type"}`, and for memrefs `{"shape", "strides", "offset", "space"}`, where
+    null stands for a value that is passed. `{"promised"}` gives the argument's attributes
+    `tile.aligned`, `tile.sizes` and `tile.strides`. For an argument that is `llvm.noalias`,
+    `disjoint` lists the memrefs with which it must not overlap, if one of the two is written.
+    Then follow the extents of the grid, if tile-make-persistent has added them, `{"name",
+    "kind", "type", "axis"}`, and tensor maps, `{"name", "kind", "type", "array", "box",
+    "swizzle"}`, where `array` is the number of the argument that the map describes, and the
+    box's extents are in the argument's order.
     """
 
     name: ClassVar[str] = "tile-kernel-abi"

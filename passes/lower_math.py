@@ -78,11 +78,12 @@ _NO_FLAGS = "#arith.fastmath<none>"
 class LowerMath(KernelPass):
     """Replace `math` ops, and `arith` ops without an instruction, by sequences of instructions.
 
-    In: anything below tiles. Out: on scalars and vectors no `math` op, which upstream would make
-    a call of libdevice, CUDA's library of bitcode, which is not linked: calls of LLVM's
-    intrinsics, or a few instructions, fewer where `fastmath<afn>` allows an approximation. Nor
-    `arith`'s maxnumf, minnumf, divisions that round up or down, and conversions from float to
-    integer, which upstream leaves undefined for floats out of the integer's range.
+    In: anything below tiles. Out: no `math` op on scalars and vectors. Upstream would turn
+    these into calls of libdevice, CUDA's bitcode library, which is not linked. They become
+    calls of LLVM's intrinsics, or a few instructions, fewer if `fastmath<afn>` allows an
+    approximation. The pass also replaces `arith`'s maxnumf, minnumf, divisions that round up or
+    down, and conversions from float to integer, which upstream leaves undefined for floats out
+    of the integer's range.
     """
 
     name: ClassVar[str] = "tile-lower-math"

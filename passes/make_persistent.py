@@ -5,24 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from tilec.dialects.tile.attributes import CTA_CLUSTER, CTAS_PER_SM, PERSISTENT, RASTERIZE
+from tilec.dialects.tile.attributes import CTA_CLUSTER, CTAS_PER_SM, PERSISTENT
 from tilec.dialects.tile.emit import i64
-from tilec.dialects.tile.ops import AllocSharedOp, WarpgroupDotOp
+from tilec.dialects.tile.ops import AllocSharedOp
+from tilec.dialects.tile.ops.warpgroup_dot import AwaitedProduct
 from tilec.ir.aliases import Op, Value
 from tilec.ir.attributes import cluster_size, given_attribute
 from tilec.ir.mlir import gpu, ir, scf
 from tilec.isa import WARPGROUP_THREADS
 from tilec.isa.targets import H200_SMS
 
-from .analysis.costs import rows_together
 from .analysis.cta_accesses import Role, accesses_of
 from .analysis.effects import Writers
 from .base import walk
-from .functions import take_positive
 from .hopper.clusters import Cluster, given_cluster
 from .hopper.parting import loops_of_products, plan_parting
 from .hopper.persistent_grid import walk_tiles
 from .kernel_pass import Kernel, KernelPass
+from .tile_order import TileOrder, best_order, take_order, told
 
 _WARPGROUPS = 2
 """That compute, at least: of one alone an SM holds several CTAs, which need not wait for it."""
@@ -32,16 +32,17 @@ _WARPGROUPS = 2
 class MakePersistent(KernelPass):
     """Launch as many CTAs as run at once, and let each take one tile of the grid after the other.
 
-    In and out: level 2, kernels that are `tile.automatic`. Of a kernel whose loop of products
-    tile-specialize-warps will share out, and whose CTAs have an SM for themselves, all that follows
-    from the CTA's numbers goes into a loop over tiles: those that come as many behind each other as
-    there are CTAs. Boxes of the next tile arrive, then, while what was computed of one is stored.
-    `gpu.block_id` becomes the tile's place, some rows of the grid at a time, column by column,
-    `gpu.grid_dim` one of three arguments behind all others: the extents of the grid that the launch
-    names. `tile.ctas_per_sm` says how many CTAs it launches. With `tile.cluster` CTAs of a cluster
-    take tiles that are neighbours, and the kernel gets `known_cluster_size`. A kernel stays as it
-    is, with a remark that says why, where tiles may take different numbers of rounds, where it
-    fills other buffers in shared memory, or where `tile.persistent` is false.
+    In and out: level 2, kernels that are `tile.automatic`. In a kernel whose loop of products
+    tile-specialize-warps will split, and whose CTAs each occupy an SM, all code that depends on
+    the CTA's index moves into a loop over tiles, in steps of the number of CTAs. Boxes of the
+    next tile then arrive while the results of one are stored. `gpu.block_id` becomes the
+    position of the tile, which visits some rows of the grid at a time, column by column, or
+    follows Hilbert curves, as the cost model or `tile.rasterize` says. `gpu.grid_dim` becomes one
+    of three additional arguments, the extents of the grid that the launch gives.
+    `tile.ctas_per_sm` is the number of CTAs per SM that are launched. With `tile.cluster`, the
+    CTAs of a cluster process neighbouring tiles, and the kernel gets `known_cluster_size`. A
+    kernel does not change, and a remark says why, if tiles may take different numbers of
+    iterations, if it fills other buffers in shared memory, or if `tile.persistent` is false.
 
     Attributes:
         enabled: false leaves all kernels that do not say `tile.persistent`.
@@ -77,11 +78,13 @@ class MakePersistent(KernelPass):
                 if cluster is not None and (why := _why_alone(kernel, loop)):
                     kernel.missed(function, f"has no clusters: {why}")
                     cluster = None
-                given_group = take_positive(function, RASTERIZE)
-                if given_group is not None and cluster is not None:  # in rows of clusters
-                    given_group = -(-given_group // cluster.extents[1])
-                group = given_group or self.group or _group(loop, cluster)
-                walk_tiles(function, loop, group, cluster)
+                tiles_at_once = _at_once(loop, cluster)
+                order = take_order(function)
+                if order is not None and cluster is not None:  # in rows of clusters
+                    order = TileOrder(-(-order.rows // cluster.extents[1]))
+                if order is None:
+                    order = TileOrder(self.group) if self.group else best_order(*tiles_at_once)
+                walk_tiles(function, loop, order, cluster)
                 function.attributes[CTAS_PER_SM] = i64(1)
                 if cluster is not None:
                     size = [cluster.size, 1, 1]
@@ -91,6 +94,7 @@ class MakePersistent(KernelPass):
                     "is launched with a CTA per SM, each of which takes one tile of the grid after "
                     "the other: boxes of the next arrive while one is stored",
                 )
+                kernel.remark(function, told(order, *tiles_at_once))
             return
 
 
@@ -121,14 +125,14 @@ def _obstacle(kernel: Kernel, loop: scf.ForOp) -> str:
     return ""
 
 
-def _group(loop: scf.ForOp, cluster: Cluster | None) -> int:
-    """Rows of tiles, or of clusters, that are gone down before a next column."""
+def _at_once(loop: scf.ForOp, cluster: Cluster | None) -> tuple[int, int, int]:
+    """Rows and columns of a tile, or of those of a cluster, and how many run at the same time."""
     ops = loop.regions[0].blocks[0].operations
     rows, cols = ir.RankedTensorType(
-        next(op.d.type for op in ops if isinstance(op, WarpgroupDotOp))
+        next(op.d.type for op in ops if isinstance(op, AwaitedProduct))
     ).shape
     down, along = (1, 1) if cluster is None else (cluster.extents[1], cluster.extents[0])
-    return rows_together(rows * down, cols * along, H200_SMS // (down * along))
+    return rows * down, cols * along, H200_SMS // (down * along)
 
 
 def _why_alone(kernel: Kernel, loop: scf.ForOp) -> str:

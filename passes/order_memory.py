@@ -22,23 +22,23 @@ from .kernel_pass import Kernel, KernelPass
 class OrderMemory(KernelPass):
     """Insert barriers between dependent accesses to memory by different threads.
 
-    In and out: level 2. The memory is global, or an array in shared memory. The elements of a tile
-    belong to threads of the CTA as its layout says, so that what one op stores another may load, or
-    store anew, from other threads. Where both may touch one element, not surely by one thread, all
-    threads wait for each other in between at a `gpu.barrier`, and for copies that still read. No
-    barrier is needed between accesses
+    In and out: level 2. The memory is global, or an array in shared memory. The layout of a
+    tile assigns its elements to threads of the CTA, so other threads may load or overwrite the
+    elements that one op stores. If two ops may access the same element, and not certainly in
+    the same thread, all threads wait for each other in between at a `gpu.barrier`, and for
+    copies that still read. No barrier is needed between accesses
 
     - to arguments of which one is `llvm.noalias`, or to different arrays in shared memory,
-    - to elements that lie apart: by constants, or by the steps that a loop's counter makes,
-    - to the same place under layouts that give each element to the same one thread,
+    - to elements whose positions differ by constants, or by steps of a loop counter,
+    - to the same position under layouts that assign each element to the same single thread,
     - that only read, or that update by one `tile.atomic` function, in no order.
 
-    Barriers that are there count. What comes before a loop is ordered in front of it, what rounds
-    leave to each other in each round. Accesses of single threads, such as `memref.store` at a
-    place of their own, are ordered against those of tiles, not against each other. A remark says
-    of each barrier what it is for.
+    Existing barriers count. Accesses before a loop are ordered before the loop, and dependences
+    between iterations in each iteration. Accesses by single threads, such as a `memref.store`
+    at individual positions, are ordered with respect to those of tiles, but not to each other.
+    A remark explains each barrier.
 
-    Where an argument is `llvm.noalias`, the kernel's attribute `tile.written` lists the arguments
+    If an argument is `llvm.noalias`, the kernel's attribute `tile.written` lists the arguments
     that it may write, for `tile-kernel-abi`.
     """
 

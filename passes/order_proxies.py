@@ -17,10 +17,11 @@ from .search import defining_op
 class OrderProxies(KernelPass):
     """Insert a fence of the asynchronous proxy before barriers after which warpgroups read.
 
-    In and out: level 2. `wgmma` reads shared memory through the asynchronous proxy, and copies and
-    stores write it through the generic one, which no barrier orders (PTX ISA 8.6). Each thread
-    executes `fence.proxy.async` between what it has written, and waited for, and the barrier at
-    which it meets those that read it. Barriers with nothing written before them stay as they are.
+    In and out: level 2. `wgmma` reads shared memory through the asynchronous proxy, and copies
+    and stores write it through the generic proxy; barriers do not order the two (PTX ISA 8.6).
+    Each thread executes `fence.proxy.async` between its writes, including those that it has
+    waited for, and the barrier before the reads. Barriers without preceding writes do not
+    change.
     """
 
     name: ClassVar[str] = "tile-order-proxies"

@@ -20,14 +20,15 @@ from .kernel_pass import Kernel, KernelPass
 class OverlapProducts(KernelPass):
     """Overlap what is computed from a loop's first product with the second of the iteration before.
 
-    In and out: level 2, kernels that are `tile.automatic`, and whose warps have roles. Of a loop
-    with two `tile.warpgroup_dot`s, of which the second takes A from registers, computed of the
-    first, and goes on in an accumulator that the loop carries, each round begins the first of its
-    own and the second of the round before, waits for the first, computes, and waits for the second;
-    an attention computes powers of scores while values are multiplied. What the loop adds to is
-    rescaled then. The first round stands in front of the loop, the second product of the last
-    after it. A loop stays as it is, with a remark that says why, where it is another one, where
-    the registers of a thread do not hold both accumulators, or where `tile.overlap` is false.
+    In and out: level 2, kernels that are `tile.automatic` and whose warps have roles. In a loop
+    with two `tile.warpgroup_dot`s, the second must take A from registers, computed from the
+    result of the first, and accumulate into a value that the loop carries. Each iteration
+    starts its own first product and the second product of the previous iteration, waits for the
+    first, computes, and waits for the second: attention computes exponentials of scores while
+    values are multiplied. The accumulator is rescaled afterwards. The first iteration is peeled
+    before the loop, and the last second product after it. Other loops do not change, and a
+    remark says why. Neither do loops where the registers of a thread cannot hold both
+    accumulators, or where `tile.overlap` is false.
 
     Attributes:
         enabled: false leaves all loops that do not say `tile.overlap`.

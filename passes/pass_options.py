@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields
 from enum import Enum
 from typing import NamedTuple, Union, get_args, get_origin, get_type_hints
@@ -35,13 +35,21 @@ _TYPES = "bool, int, float, str, an Enum, a tuple of one of them, and any of the
 
 
 class UnknownPassError(PipelineError):
-    """A pipeline names a pass that no package has."""
+    """A pipeline names a pass that no package has.
+
+    Attributes:
+        name: what it calls the pass.
+    """
+
+    def __init__(self, name: str, near: Sequence[str]) -> None:
+        super().__init__(f"unknown pass '{name}'; nearest: {', '.join(near)}")
+        self.name = name
 
 
 def unknown_pass(name: str) -> UnknownPassError:
     """The error about a pass that does not exist, with the nearest names."""
-    near = nearest(name, (*registry.names(installed=True), *_UPSTREAM), count=3)
-    return UnknownPassError(f"unknown pass '{name}'; nearest: {', '.join(near)}")
+    names = (*registry.names(installed=True), *_UPSTREAM)
+    return UnknownPassError(name, nearest(name, names, count=3))
 
 
 def make_pass(name: str, options: str = "") -> Pass:

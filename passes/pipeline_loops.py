@@ -31,13 +31,13 @@ from .staging.staged_copies import CopyGroup, StagedCopy, copy_groups
 class PipelineLoops(KernelPass):
     """Give the buffers of a loop several stages, and start each copy that many iterations ahead.
 
-    In and out: level 2; kernels that are `tile.automatic`, and loops that say `tile.stages`. In a
-    loop's body, barrier, `tile.async_copy`s, commit, wait for all and
-    barrier, as tile-stage-shared writes them, become a prologue before the loop, and in each round
-    one wait, one barrier, the copies for a later round while there is one, one commit. A loop's
-    attribute `tile.stages = N : i64` says how many stages; 1 leaves it as it is. Copies that are
-    not `cp.async`, which sm_75 lacks, become loads to registers at the beginning of the round
-    before and stores at its end, where few registers do.
+    In and out: level 2; kernels that are `tile.automatic`, and loops with `tile.stages`. In a
+    loop's body, the barrier, `tile.async_copy`s, commit, wait for all and barrier that
+    tile-stage-shared writes become a prologue before the loop and, in each iteration, one wait,
+    one barrier, the copies for a later iteration if there is one, and one commit. A loop's
+    attribute `tile.stages = N : i64` gives the number of stages; 1 does not change the loop.
+    Copies that are not `cp.async`, which sm_75 does not have, become loads to registers at the
+    beginning of the previous iteration and stores at its end, if they need few registers.
 
     Attributes:
         stages: of loops that do not say, as far as shared memory has room.

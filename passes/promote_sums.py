@@ -21,11 +21,12 @@ _BITS = 8
 class PromoteSums(KernelPass):
     """Start each product of 8-bit floats from zero, and add the results in f32.
 
-    In and out: level 1. Matrix instructions keep fewer bits of a sum of such products than f32 has
-    (docs/numerics.md); over a long K the error grows. Of each `tile.dot` with factors of 8 bits and
-    an accumulator of f32 that says `tile.promote = true`, `a · b + c` becomes `c + (a · b + 0)`: K
-    of the tile is how many products are summed before they are promoted. That takes the registers
-    of two accumulators, and an addition an element. `tile.promote = false` leaves one as it is.
+    In and out: level 1. Matrix instructions keep fewer bits of a sum of such products than f32
+    has (docs/numerics.md); the error grows with K. If a `tile.dot` with 8-bit factors and an
+    f32 accumulator has `tile.promote = true`, `a · b + c` becomes `c + (a · b + 0)`: the tile's
+    K is the number of products that are summed before they are promoted. This needs the
+    registers of two accumulators, and one addition per element. `tile.promote = false` disables
+    it for a product.
 
     Attributes:
         fp8: true promotes all products that do not say.

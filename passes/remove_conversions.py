@@ -24,14 +24,14 @@ ROUNDS = 16
 class RemoveConversions(KernelPass):
     """Drop `tile.convert_layout`s of tensors, or move them to where they cost less.
 
-    In and out: level 2, kernels that are `tile.automatic`; those written with layouts by hand keep
-    the conversions they have. A tile is loaded or computed under the layout wanted, back to
-    constants and loads, where that costs less than converting it; conversions of one tile to one
-    layout become one; those of what a loop does not change leave it, and what a loop hands on takes
-    the layout that it is converted to in each round; elementwise ops are done before a conversion
-    if their result is narrower. Costs are those of `tilec.layout.conversion`; of conversions that
-    stay `tile-stage-conversions` says how they are done. What `tile.layout` pins stays, and the
-    attribute goes.
+    In and out: level 2, kernels that are `tile.automatic`; hand-written layouts keep their
+    conversions. A tile is loaded or computed in the required layout, back to constants and
+    loads, if that costs less than converting it. Conversions of one tile to the same layout are
+    merged. Conversions of loop-invariant tiles leave the loop, and a loop-carried tile takes
+    the layout to which each iteration converts it. Elementwise ops are moved before a
+    conversion if their result is narrower. Costs are those of `tilec.layout.conversion`;
+    `tile-stage-conversions` decides how the remaining conversions are done. Layouts pinned by
+    `tile.layout` are kept, and the attribute is removed.
     """
 
     name: ClassVar[str] = "tile-remove-conversions"

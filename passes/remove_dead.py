@@ -14,8 +14,8 @@ from .base import Pass, walk
 class RemoveDead(Pass):
     """Erase tile ops whose results are unused and whose declared effects allow it, users first.
 
-    In and out: any level. What an op is not known to leave alone, it may do: such an op stays, and
-    so does one without results. Upstream's clean-up leaves matrix instructions alone, since it
+    In and out: any level. An op without declared effects may have any effect and is kept, as
+    are ops without results. Upstream's clean-up does not remove matrix instructions, since it
     would also move them under divergent control flow.
     """
 

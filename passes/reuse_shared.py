@@ -27,10 +27,10 @@ from .search import named
 class ReuseShared(KernelPass):
     """Place every `tile.alloc_shared`; buffers with disjoint lifetimes share memory.
 
-    In and out: level 2, kernels that are `tile.automatic`; the place becomes the attribute
-    `offset`. Before a buffer that takes the place of others is first written, all threads must
-    have done with those: a `gpu.barrier` is put there where none stands, and a wait for the copies
-    to them that may be in flight.
+    In and out: level 2, kernels that are `tile.automatic`; the position becomes the attribute
+    `offset`. Before a buffer that reuses the memory of others is first written, all threads
+    must have finished with those: a `gpu.barrier` is inserted there if there is none, and a
+    wait for copies to them that may be in flight.
     """
 
     name: ClassVar[str] = "tile-reuse-shared"

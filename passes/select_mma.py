@@ -33,12 +33,12 @@ from .layouts.tile_classes import Classes, has_plain_tiles, is_elementwise, is_p
 class SelectMma(KernelPass):
     """Choose the instruction of each product of tiles without layouts, and how warps share it.
 
-    In: level 1. Out: the same, each dot with `form` and `warps`; those that it has stay. The
-    cheapest form of the target is taken, native before emulated, and the grid of warps that
-    reads the least from shared memory and computes the fewest elements of factors that are cast,
-    say; products whose result is an operand of the next get all warps along one index where that
-    costs less than handing the result on through shared memory. A remark says what was chosen and
-    what else there was.
+    In: level 1. Out: the same, with `form` and `warps` on each dot; existing ones are kept. The
+    pass chooses the cheapest form of the target, preferring native to emulated ones, and the
+    grid of warps that reads the least from shared memory and computes the fewest elements of
+    computed factors. If the result of a product is an operand of the next, all warps are
+    arranged along one dimension if that costs less than passing the result through shared
+    memory. A remark gives the choice and the alternatives.
     """
 
     name: ClassVar[str] = "tile-select-mma"

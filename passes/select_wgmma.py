@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar
 
-from tilec.dialects.tile.ops import DotOp, LoadOp
+from tilec.dialects.tile.ops import DotOp, DotSpOp, LoadOp
 from tilec.dialects.tile.ops.dots import is_of_warpgroups
 from tilec.ir.mlir import ir
 from tilec.isa import Target, TilecError
@@ -15,7 +15,7 @@ from tilec.isa.wording import counted
 from .analysis.shared_space import SharedSpace, aligned
 from .analysis.uniformity import Uniformity
 from .functions import known_target
-from .hopper.wgmma_choice import WgmmaChoice, choose, dots_of
+from .hopper.wgmma_choice import WarpgroupDot, WgmmaChoice, choose, dots_of
 from .kernel_pass import Kernel, KernelPass
 from .layouts.tile_classes import has_plain_tiles
 from .layouts.transposed_loads import fold_transposes
@@ -32,11 +32,11 @@ class Instruction(StrEnum):
 class SelectWgmma(KernelPass):
     """Choose products of tiles without layouts that warpgroups can compute.
 
-    In: level 1. Out: the same; each `tile.dot` that warpgroups will compute has a `form` of
-    `wgmma.mma_async`, which says whether A comes from shared memory or from registers, and `warps`;
-    tile-stage-wgmma obeys. That takes a loaded B, and extents, types and warps that fit; A that is
-    computed comes from registers. What does not fit stays for tile-select-mma, with a remark that
-    says why. A product that names a form keeps it.
+    In: level 1. Out: the same; each `tile.dot` or `tile.dot_sp` that warpgroups will compute has
+    a `form` of `wgmma.mma_async`, which says whether A comes from shared memory or from
+    registers, and `warps`. tile-stage-wgmma follows them. This requires a loaded B, and suitable
+    extents, types and warps; a computed A comes from registers. Other products are left to
+    tile-select-mma, with a remark that says why. A product that names a form keeps it.
 
     Attributes:
         instruction: `mma.sync` leaves all products that name no form to tile-select-mma.
@@ -50,7 +50,7 @@ class SelectWgmma(KernelPass):
         """Choose for a kernel."""
         if not kernel.is_entry or not has_plain_tiles(kernel.function):
             return
-        dots = kernel.named(DotOp)
+        dots = kernel.named(DotOp, DotSpOp)
         if self.instruction is Instruction.MMA:
             dots = [dot for dot in dots if is_of_warpgroups(dot)]
         if not dots:
@@ -71,7 +71,7 @@ class _Selection:
         self._uniformity = Uniformity(kernel.function)
         self._taken: dict[LoadOp, int] = {}
 
-    def run(self, dots: list[DotOp]) -> None:
+    def run(self, dots: list[WarpgroupDot]) -> None:
         """Set the attributes of the products that warpgroups compute."""
         for dot in dots:
             with self._kernel.at(dot):
@@ -87,7 +87,7 @@ class _Selection:
                 dot.attributes["warps"] = ir.DenseI64ArrayAttr.get(list(chosen.warps))
                 self._kernel.remark(dot, _reason(dot, chosen))
 
-    def _take(self, dot: DotOp, chosen: WgmmaChoice) -> None:
+    def _take(self, dot: WarpgroupDot, chosen: WgmmaChoice) -> None:
         """Take shared memory for the operands.
 
         Raises:
@@ -105,13 +105,13 @@ class _Selection:
         self._taken |= more
 
 
-def _reason(dot: DotOp, chosen: WgmmaChoice) -> str:
+def _reason(dot: WarpgroupDot, chosen: WgmmaChoice) -> str:
     rows, cols = ir.RankedTensorType(dot.results[0].type).shape
-    depth = ir.RankedTensorType(dot.operands[0].type).shape[1]
+    depth = ir.RankedTensorType(dot.operands[1].type).shape[0]
     m, n = chosen.warps
     shape = chosen.form.operand("d").rows, chosen.form.operand("d").cols
     blocks = rows // (m // 4) // shape[0] * (cols // n // shape[1])
-    steps = depth // chosen.form.operand("a").cols
+    steps = depth // chosen.form.operand("b").rows
     where = "and B lie in shared memory" if "a" in chosen.buffers else "comes from registers"
     return (
         f"becomes {blocks * steps} {chosen.form.mnemonic()} for each of {m // 4}x{n} warpgroups; "

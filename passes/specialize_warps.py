@@ -24,15 +24,16 @@ from .kernel_pass import Kernel, KernelPass
 class SpecializeWarps(KernelPass):
     """Split a loop of a kernel between warps that load and warps that compute.
 
-    In and out: level 2, kernels that are `tile.automatic`. Of the first loop at the top of a
-    kernel whose copies, as tile-stage-wgmma writes them, are all for `tile.warpgroup_dot`s of its
-    body, an additional warpgroup makes the copies, by `tile.tma_load`, to a ring of
-    as many stages as there is room for, or as `tile.stages` says; mbarriers say that what the same
-    products read of a stage is full, and empty. The `scf.if` that holds its work says so, for
-    tile-split-roles. A loop stays for tile-pipeline, with a remark that says why, where no tensor
-    map describes an array, where the program asks for thread numbers, or where there are too few
-    registers or threads. It may stand in a loop over tiles at the top, of a kernel whose CTAs take
-    several: then the ring goes on from tile to tile, beside room for the tiles that are stored.
+    In and out: level 2, kernels that are `tile.automatic`. The pass handles the first loop at
+    the top level of a kernel whose copies, as written by tile-stage-wgmma, are all for
+    `tile.warpgroup_dot`s in its body. An additional warpgroup makes the copies by
+    `tile.tma_load`, into a ring of as many stages as fit, or as `tile.stages` says. mbarriers
+    signal when the part of a stage that a product reads is full, and when it is empty. An
+    attribute marks the `scf.if` with the work of this warpgroup for tile-split-roles. A loop is
+    left to tile-pipeline, with a remark that says why, if no tensor map describes an array, if
+    the program uses thread indices, or if there are too few registers or threads. The loop may
+    be inside a loop over tiles at the top level of a persistent kernel: then the ring continues
+    from tile to tile, and room is left for the tiles that are stored.
 
     Attributes:
         enabled: false leaves all loops to tile-pipeline.

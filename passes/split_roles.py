@@ -25,9 +25,9 @@ class SplitRoles(KernelPass):
     """Leave what follows the work of threads that load to the other threads.
 
     In: registers, as tile-fragments-to-nvvm leaves them; the `scf.if` of tile-specialize-warps.
-    Out: the same, with all that follows it in its other region. Barriers there are of the threads
-    that compute, by a number of their own; these get more registers. `known_block_size` is that of
-    the launch, all roles together.
+    Out: the same, with all code after it in its other region. Barriers there are for the
+    threads that compute, with a separate barrier number, and these threads get more registers.
+    `known_block_size` is the number of threads of the launch, for all roles together.
     """
 
     name: ClassVar[str] = "tile-split-roles"

@@ -13,11 +13,11 @@ from .kernel_pass import Kernel, KernelPass
 class SplitTiles(KernelPass):
     """Split tiles whose extents are not powers of two into tiles whose extents are.
 
-    In and out: level 2. A tile of 64x192 is three of 64x64, with the layout that it had: every op
-    on it becomes one on each unit, with reductions and products along an axis of several combined
-    in order. The accumulators of `tile.warpgroup_dot`, and A in registers, are put together by
-    `tile.concat` and taken apart by `tile.slice`, since one instruction takes all its columns.
-    Programs without such tiles stay as they are.
+    In and out: level 2. A 64x192 tile is three tiles of 64x64, with the same layout: every op
+    on it becomes one op on each unit, and reductions and products along an axis with several
+    units are combined in order. The accumulators of `tile.warpgroup_dot`, and A in registers,
+    are assembled by `tile.concat` and split by `tile.slice`, since one instruction covers all
+    columns. Programs without such tiles do not change.
     """
 
     name: ClassVar[str] = "tile-split-tiles"

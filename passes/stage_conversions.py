@@ -26,11 +26,12 @@ from .staging.trip_choice import choose_trip
 class StageConversions(KernelPass):
     """Lower `tile.convert_layout` to a trip through shared memory where that is the plan.
 
-    In and out: level 2. A conversion between warps, and one within a warp for which the trip
-    is cheapest, becomes a buffer, swizzled free of conflicts where that is possible, and
-    store, barrier, load, in loops after another barrier; both say, as `form`, by which matrix
-    instruction, or that by none. A tile that is not a matrix goes as one, the last dimension its
-    columns; elements of less than a byte go as bytes. Other conversions stay.
+    In and out: level 2. A conversion between warps, or one within a warp for which the round
+    trip is cheapest, becomes a buffer, without bank conflicts if possible, and a store, a
+    barrier and a load, with another barrier before them in loops. Both get a `form`, the matrix
+    instruction that they use, or one that says none. A tile that is not a matrix is treated as
+    one whose columns are the last dimension; elements narrower than a byte are stored as bytes.
+    Other conversions do not change.
     """
 
     name: ClassVar[str] = "tile-stage-conversions"

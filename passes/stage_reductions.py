@@ -21,10 +21,10 @@ from .layouts.reduction_choice import Split, gathering
 class StageReductions(KernelPass):
     """Split a `tile.reduce` over warps into reductions within a warp.
 
-    In and out: level 2. Each warp combines its part of the dimension; the parts are brought
-    together by a `tile.convert_layout`, after which each thread has those of all warps in
-    registers; and they are combined. Where a warp's part is not whole bits of a dimension's index,
-    the conversion comes first. Other reductions stay.
+    In and out: level 2. Each warp combines its part of the dimension. A `tile.convert_layout`
+    collects the parts, after which each thread has those of all warps in registers and combines
+    them. If a warp's part does not correspond to whole bits of a dimension's index, the
+    conversion comes first. Other reductions do not change.
     """
 
     name: ClassVar[str] = "tile-stage-reductions"

@@ -31,15 +31,15 @@ from .staging.staging_vectors import copy_vector, memory_shape
 class StageShared(KernelPass):
     """Route loads from global memory that feed matrix products through shared memory.
 
-    In and out: level 2, kernels that are `tile.automatic`; those written with layouts by hand keep
-    the loads they have. A `tile.load` whose tile becomes a factor of a product, by way of casts
-    and elementwise ops maybe, turns into a buffer, a `tile.async_copy`, its wait and barrier, and
-    a load from the buffer, before the first use; so does one of metadata or scales, if alignment
-    allows `cp.async`. Each element then leaves global memory once a CTA. The buffer's swizzle lets
-    copies and loads go without bank conflicts; each load says, as `form`, by which matrix
-    instruction, or that by none. Copies that can begin together share one wait.
-    What does not fit into shared memory stays as it is, and so does a load with the attribute
-    `tile.direct`.
+    In and out: level 2, kernels that are `tile.automatic`; hand-written layouts keep their
+    loads. A `tile.load` whose tile becomes a factor of a product, possibly after casts and
+    elementwise ops, becomes a buffer, a `tile.async_copy`, its wait and barrier, and a load
+    from the buffer before the first use. So does a load of metadata or scales, if its alignment
+    allows `cp.async`. Each element is then read from global memory once per CTA. The buffer's
+    swizzle avoids bank conflicts of copies and loads. Each load gets a `form`, the matrix
+    instruction that it uses, or one that says none. Copies that can begin together share one
+    wait. Loads that do not fit into shared memory, and loads with the attribute `tile.direct`,
+    do not change.
     """
 
     name: ClassVar[str] = "tile-stage-shared"

@@ -6,7 +6,13 @@ from typing import ClassVar
 
 from tilec.dialects.tile.dialect import SharedAttr
 from tilec.dialects.tile.emit import emit, i64
-from tilec.dialects.tile.ops import DotOp, LoadOp, WarpgroupDotOp
+from tilec.dialects.tile.ops import (
+    DotOp,
+    DotSpOp,
+    LoadOp,
+    WarpgroupDotOp,
+    WarpgroupDotSpOp,
+)
 from tilec.dialects.tile.ops.dots import is_of_warpgroups
 from tilec.ir.aliases import Attribute, Value
 from tilec.ir.mlir import ir
@@ -19,7 +25,7 @@ from .analysis.uniformity import Uniformity
 from .emit import index_constant
 from .functions import known_target
 from .hopper.operand_buffers import OperandBuffer
-from .hopper.wgmma_choice import WgmmaChoice, choose, dots_of
+from .hopper.wgmma_choice import WarpgroupDot, WgmmaChoice, choose, dots_of
 from .kernel_pass import Kernel, KernelPass
 from .staging.copy_frame import copy_frame, copy_of, new_buffer
 from .staging.staging_groups import StagingGroup, grouped
@@ -27,12 +33,12 @@ from .staging.staging_vectors import copy_vector
 
 
 class StageWgmma(KernelPass):
-    """Turn products whose form is a `wgmma` into `tile.warpgroup_dot`s.
+    """Turn products whose form is a `wgmma` into `tile.warpgroup_dot`s, or their sparse kin.
 
-    In: level 1, as tile-select-wgmma leaves it. Out: the same, without such `tile.dot`s. B, and A
-    if the form says so, are copied to buffers by `tile.async_copy`, with a commit, a wait and
-    barriers around, which tile-pipeline and others rewrite; each buffer is made of panels as wide
-    as a line of its swizzle, as descriptors tell them. A load stays where something else needs
+    In: level 1, as tile-select-wgmma leaves it. Out: the same, without such `tile.dot`s. B, and
+    A if the form says so, are copied to buffers by `tile.async_copy`, with a commit, a wait and
+    barriers, which tile-pipeline and other passes rewrite. Each buffer consists of panels as
+    wide as a line of its swizzle, as descriptors require. A load is kept if another op needs
     its tile.
     """
 
@@ -40,7 +46,7 @@ class StageWgmma(KernelPass):
 
     def run(self, kernel: Kernel) -> None:
         """Rewrite a kernel."""
-        dots = [dot for dot in dots_of(list(kernel.named(DotOp))) if is_of_warpgroups(dot)]
+        dots = [dot for dot in dots_of(kernel.named(DotOp, DotSpOp)) if is_of_warpgroups(dot)]
         if dots:
             with kernel.at(kernel.module):
                 target = known_target(kernel.module)
@@ -56,10 +62,10 @@ class _Stage:
         self._target = target
         self._buffers: dict[tuple[ir.Operation, OperandBuffer], Value] = {}
 
-    def run(self, dots: list[DotOp]) -> None:
+    def run(self, dots: list[WarpgroupDot]) -> None:
         """Stage the operands of all products, and rewrite these."""
         uniformity = Uniformity(self._kernel.function)
-        chosen: list[tuple[DotOp, WgmmaChoice]] = []
+        chosen: list[tuple[WarpgroupDot, WgmmaChoice]] = []
         for dot in dots:
             with self._kernel.at(dot):
                 warps = self._kernel.warps
@@ -111,7 +117,7 @@ class _Stage:
         )
         return buffer
 
-    def _rewrite(self, dot: DotOp, choice: WgmmaChoice) -> None:
+    def _rewrite(self, dot: WarpgroupDot, choice: WgmmaChoice) -> None:
         """The product of what the buffers hold."""
         operands, indices = list(dot.operands), []
         attributes: dict[str, Attribute] = {
@@ -125,6 +131,7 @@ class _Stage:
                 indices += [zero] * len(kind.shape)
                 if kind.transposed:
                     attributes[f"imm_trans_{name}"] = i64(1)
-            result = emit(WarpgroupDotOp, [*operands, *indices], dot.d.type, **attributes)
+            product = WarpgroupDotOp if isinstance(dot, DotOp) else WarpgroupDotSpOp
+            result = emit(product, [*operands, *indices], dot.d.type, **attributes)
         dot.d.replace_all_uses_with(result)
         dot.operation.erase()

@@ -28,13 +28,14 @@ from .kernel_pass import Kernel, KernelPass
 class StoreBoxes(KernelPass):
     """Store tiles of 16-bit elements by TMA in kernels that also load by TMA.
 
-    In and out: level 2, kernels that are `tile.automatic`. A `tile.store` at the top of a kernel,
-    or in a loop over tiles there, of elements that no other op touches, becomes one to panels in
-    shared memory, by matrix instructions, and a `tile.tma_store` of each by one thread, which waits
-    for them: in such a loop before panels are written again, after the next tile's products,
-    unless something looks at the array before that. No element's place is compared with the array's
-    extents. A store stays for tile-coalesce-stores, with a remark that says why, where no tensor
-    map describes the array, where rows may end within 16 bytes, or where shared memory has no room.
+    In and out: level 2, kernels that are `tile.automatic`. A `tile.store` at the top level of a
+    kernel, or in a loop over tiles there, to elements that no other op accesses, becomes a
+    store to panels in shared memory, by matrix instructions, and a `tile.tma_store` of each
+    panel by one thread. The thread waits for them: in a loop, before panels are written again,
+    after the next tile's products, unless another op accesses the array earlier. No element's
+    position is compared with the array's extents. A store is left to tile-coalesce-stores, with
+    a remark that says why, if no tensor map describes the array, if rows may end within 16
+    bytes, or if shared memory has no room.
 
     Attributes:
         enabled: false leaves all stores.

@@ -31,12 +31,12 @@ from .thread_index import ThreadIndex
 class ToFragments(KernelPass):
     """Replace every tensor that has a layout by the fragments of it that a warp holds.
 
-    In: level 2, tensors with `#tile.layout` in `gpu.func`s that say their block size.
-    Out: level 3. `tile.dot` becomes a `tile.mma` for each instruction, `tile.warpgroup_dot` a
-    `tile.wgmma`, fenced, committed and awaited; loads from shared memory become `tile.ldmatrix`
-    and stores `tile.stmatrix` as their `form` says, or, without one, where the layouts match and
-    the target has them; elementwise `arith` and `math` ops become `tile.elementwise` and
-    `tile.cast`.
+    In: level 2, tensors with `#tile.layout` in `gpu.func`s with a known block size. Out: level
+    3. `tile.dot` becomes a `tile.mma` for each instruction, and `tile.warpgroup_dot` becomes
+    `tile.wgmma` with a fence, a commit and a wait. Loads from shared memory become
+    `tile.ldmatrix`, and stores `tile.stmatrix`, if their `form` says so or, without a `form`,
+    if the layouts match and the target has them. Elementwise `arith` and `math` ops become
+    `tile.elementwise` and `tile.cast`.
     """
 
     name: ClassVar[str] = "tile-to-fragments"

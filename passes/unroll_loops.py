@@ -23,9 +23,9 @@ _UPPER = 1
 class UnrollLoops(KernelPass):
     """Unroll each `scf.for` that has the attribute `tile.unroll = N : i64`, inner ones first.
 
-    In and out: any level in which loops are `scf.for`. Upstream's transformation does it, and
-    leaves a second loop for the rounds that are left, if there may be any. LLVM would
-    not: matrix instructions are called convergently.
+    In and out: any level in which loops are `scf.for`. Upstream's transformation does this, and
+    adds a second loop for remaining iterations if there may be any. LLVM would not unroll these
+    loops, because matrix instructions are convergent calls.
     """
 
     name: ClassVar[str] = "tile-unroll"

@@ -133,7 +133,7 @@ def launch(
     memory = Memory()
     machine = Machine(geometry, memory, arch=arch, numerics=numerics, dynamic_shared=dynamic_smem)
     placement = Placement(module, function, memory, dynamic_smem)
-    _check_shared(placement, dynamic_smem, arch)
+    check_shared(placement, dynamic_smem, arch)
     buffers = pack(placement, memory, args)
     variables = Symbols(placement, memory, symbols)
     if placement.named("malloc", "free"):
@@ -191,6 +191,9 @@ def launch(
     variables.copy_back()
     report = report_of(program, entry, findings, completed=completed)
     report.advice = advice
+    if machine.observer is not None:
+        report.unchecked = machine.observer.global_.unchecked
+        report.race_bytes = machine.observer.global_.grid.bytes
     report.timeline = None if machine.recorder is None else machine.recorder.end()
     if not checks and not completed:
         raise SimulationError(findings[-1].message, report)
@@ -235,24 +238,47 @@ def _check_cooperative(function: Function, geometry: Geometry, resident: int) ->
         )
 
 
-def _check_shared(placement: Placement, dynamic: int, arch: str) -> None:
+def check_kernel(function: Function, arch: str) -> None:
+    """Refuse a kernel that an architecture has no launch for.
+
+    Raises:
+        LaunchError: saying what it requires, and what there is.
+    """
+    cluster, explicit = _cluster(function, None)
+    _check_cluster(Geometry(cluster, (1, 1, 1), cluster, explicit), arch)
+    required = (*function.directives.get("reqntid", ()), 1, 1, 1)[:3]
+    _check_threads(int(np.prod(required)), arch)
+
+
+def check_shared(placement: Placement, dynamic: int, arch: str) -> None:
+    """Refuse a kernel whose CTA has more shared memory than an architecture.
+
+    Raises:
+        LaunchError: saying how much it has, and how much there is.
+    """
     most = target(arch).shared_per_cta
-    if dynamic < 0 or placement.shared_bytes > most:
-        raise LaunchError(
-            f"kernel '{placement.kernel.name}' uses {counted(placement.shared_bytes, 'byte')} of "
-            "shared "
-            f"memory, {dynamic} of them dynamic; {arch} has {most} for a CTA"
-        )
+    if dynamic >= 0 and placement.shared_bytes <= most:
+        return
+    alone = placement.shared_bytes - dynamic
+    bytes_, of_them = placement.shared_bytes, f", {dynamic} of them dynamic"
+    if alone > most:
+        bytes_, of_them = alone, ""
+    raise LaunchError(
+        f"kernel '{placement.kernel.name}' uses {counted(bytes_, 'byte')} of shared "
+        f"memory{of_them}; {arch} has {most} for a CTA"
+    )
+
+
+def _check_threads(threads: int, arch: str) -> None:
+    limit = target(arch).threads_per_cta
+    if threads > limit:
+        raise LaunchError(f"a CTA of {counted(threads, 'thread')}; at most {limit} are legal")
 
 
 def _check_extents(function: Function, geometry: Geometry, arch: str) -> None:
     if any(given > most for given, most in zip(geometry.grid, GRID_LIMIT, strict=True)):
         raise LaunchError(f"a grid of {geometry.grid}; at most {GRID_LIMIT} is legal")
-    limit = target(arch).threads_per_cta
-    if geometry.threads > limit:
-        raise LaunchError(
-            f"a CTA of {counted(geometry.threads, 'thread')}; at most {limit} are legal"
-        )
+    _check_threads(geometry.threads, arch)
     required = function.directives.get("reqntid", ())
     wanted = (*required, 1, 1, 1)[:3]
     if required and wanted != geometry.block:

@@ -19,6 +19,7 @@ from .checks.operation import Operation
 from .checks.peer_races import PeerRaces
 from .checks.peers import Peers
 from .checks.progress import Progress
+from .checks.semantics import Reach, semantics
 from .checks.shared import SharedChecks
 from .checks.tensor_memory import TensorChecks
 from .checks.visitors import Touching
@@ -157,6 +158,8 @@ class Observer:
                 self._sources(instruction, offsets, size, legal)
             allocation = self.bounds.allocation
             self.global_.access(instruction, allocation, offsets, size, legal, kind, values)
+            if kind.synchronises and self.global_.grid.on:
+                self.global_.grid.clocks.access(instruction, allocation, offsets, legal, kind)
         elif space.name == "local":
             self.local.access(instruction, space, offsets, size, legal, kind)
         if taint.active:
@@ -307,8 +310,10 @@ class Observer:
         """Lanes of warps come to `bar.warp.sync`."""
         self.progress.meet_warp()
 
-    def fence(self) -> None:
+    def fence(self, instruction: Instruction) -> None:
         """Threads publish what they have done."""
+        if self.global_.grid.on and semantics(instruction).reach is Reach.GRID:
+            self.global_.grid.clocks.fence()
         self.progress.publish()
 
     def finished(self, operation: Operation, thread: Thread) -> None:

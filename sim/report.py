@@ -107,6 +107,7 @@ class Report:
         kernel: the kernel's name.
         findings: what is wrong with it, in the order of discovery.
         advice: what is not wrong and better avoided, of kind `same-value`.
+        unchecked: what was not looked for, and where, since it would have taken too much memory.
         completed: whether all threads came to their end.
         output: what the kernel printed.
         steps: instructions run, each for all threads that were together.
@@ -121,12 +122,14 @@ class Report:
         operand_bytes: bytes of shared memory that products of warpgroups read by descriptor.
         waits, waits_in_vain: times that warps asked an mbarrier, and that the phase was not over.
         lines: the same for every instruction of the text that was executed, in its order.
+        race_bytes: memory that was taken for races between CTAs.
         timeline: what the warps of one CTA did, where `launch` was asked for it.
     """
 
     kernel: str
     findings: list[Finding] = field(default_factory=list)
     advice: list[Finding] = field(default_factory=list)
+    unchecked: list[str] = field(default_factory=list)
     completed: bool = True
     output: str = ""
     steps: int = 0
@@ -144,6 +147,7 @@ class Report:
     waits: int = 0
     waits_in_vain: int = 0
     lines: list[Line] = field(default_factory=list)
+    race_bytes: int = 0
     timeline: Timeline | None = None
 
     def __repr__(self) -> str:
@@ -151,6 +155,7 @@ class Report:
         found = [str(finding) for finding in self.findings[:_FINDINGS_SHOWN]] or ["no findings"]
         if len(self.findings) > _FINDINGS_SHOWN:
             found.append(f"and {len(self.findings) - _FINDINGS_SHOWN} more findings")
+        found += self._left_out()
         counts = [
             f"{self.warp_instructions:,} warp instructions",
             *(f"{one.warps:,} {one.form}" for one in self.matrix),
@@ -162,9 +167,16 @@ class Report:
         return "\n".join([f"kernel {self.kernel}: {verdict}", *found, said])
 
     @property
+    def verdict(self) -> str:
+        """`passed`, `failed`, or `incomplete`: no finding, and something was not looked for."""
+        if not self.completed or self.findings:
+            return "failed"
+        return "incomplete" if self.unchecked else "passed"
+
+    @property
     def ok(self) -> bool:
-        """Whether the run completed without a finding."""
-        return self.completed and not self.findings
+        """Whether the run completed without a finding, and everything was looked for."""
+        return self.verdict == "passed"
 
     @property
     def flops(self) -> int:
@@ -175,17 +187,18 @@ class Report:
         """The report itself.
 
         Raises:
-            SimulationError: with all findings, if there are any.
+            SimulationError: with all findings and what was not looked for, if there are any.
         """
         if not self.ok:
-            raise SimulationError("\n".join(map(str, self.findings)), self)
+            raise SimulationError("\n".join([*map(str, self.findings), *self._left_out()]), self)
         return self
 
     def to_json(self) -> str:
         """Everything but the timeline, as a JSON object with the names of the attributes."""
         data = asdict(replace(self, timeline=None))
         del data["timeline"]
-        return json.dumps(data | {"ok": self.ok, "flops": self.flops}, indent=2)
+        more = {"ok": self.ok, "verdict": self.verdict, "flops": self.flops}
+        return json.dumps(data | more, indent=2)
 
     def to_text(self, *, lines: bool = False) -> str:
         """A summary to read; `lines` adds every line of the PTX text that was executed."""
@@ -208,6 +221,8 @@ class Report:
                 ("waits for mbarriers", self.waits),
                 ("  of them unsuccessful", self.waits_in_vain),
             ]
+        if self.race_bytes:
+            rows.append(("bytes for races between CTAs", self.race_bytes))
         width = max(len(name) for name, _ in rows)
         text = [
             f"{name:<{width}}  {value:,}" if isinstance(value, int) else f"{name:<{width}}  {value}"
@@ -221,7 +236,12 @@ class Report:
     def _said(self) -> list[str]:
         """Findings and advice in words."""
         advice = [f"advice: {one}" for one in self.advice]
-        return [*(map(str, self.findings) if self.findings else ["no findings"]), *advice]
+        found = map(str, self.findings) if self.findings else ["no findings"]
+        return [*found, *self._left_out(), *advice]
+
+    def _left_out(self) -> list[str]:
+        """What was not looked for, in words."""
+        return [f"incomplete: {what} were not looked for" for what in self.unchecked]
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""

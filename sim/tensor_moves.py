@@ -1,8 +1,12 @@
-"""`tcgen05.ld` and `.st`, bound: registers of warps from and to tensor memory. PTX ISA 9.7.16.8."""
+"""`tcgen05.ld`, `.ld.red` and `.st`, bound: registers of warps from and to tensor memory.
+
+PTX ISA 9.7.16.8.
+"""
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Callable
+from functools import lru_cache, reduce
 
 import numpy as np
 from tilec.isa import LANES, UnknownNameError
@@ -45,10 +49,14 @@ class TensorMoves:
         except UnknownNameError as error:
             raise binding.error(str(error)) from None
         assert isinstance(found, TensorMove)
-        if found.reduction:
-            raise binding.error(f"'{found.ptx}' is not simulated")
+        if found.reduction and found.move.halves > 1:
+            raise binding.error(
+                f"'{found.ptx}' is not simulated: whether both halves are reduced together is not "
+                "published"
+            )
         self.form = form = found
-        operands = list(binding.expect(3 if form.move.halves > 1 else 2))
+        operands = list(binding.expect(2 + (form.move.halves > 1) + bool(form.reduction)))
+        self._reduced, self._reduce = self._reduction(binding, operands)
         offset = 0
         if form.move.halves > 1:
             at = operands.pop(1 if form.is_store else 2)
@@ -64,6 +72,23 @@ class TensorMoves:
         self.slots = self._registers(binding, vector)
         lane, column, half = _places(form)
         self._lane, self._column = lane, column + half * offset
+
+    def _reduction(
+        self, binding: Binding, operands: list[Operand]
+    ) -> tuple[int | None, Callable[[Array], Array] | None]:
+        """The register of a reduction, taken out of the operands, and what makes its value."""
+        if not self.form.reduction:
+            return None, None
+        operation, *words, type_ = self.form.reduction.split(".")
+        resolve = binding.machine.resolve
+        combine = resolve(operation, (*(word for word in words if word == "NaN"), type_))
+        magnitude = resolve("abs", (type_,)) if "abs" in words else None
+
+        def made(values: Array) -> Array:
+            parts = values if magnitude is None else magnitude(values)
+            return reduce(combine, np.moveaxis(parts, -1, 0))
+
+        return binding.target(operands.pop(1), type_), made
 
     def _registers(self, binding: Binding, vector: Operand) -> list[int | None]:
         items = binding.items(vector)
@@ -139,6 +164,10 @@ class TensorMoves:
                 value = np.zeros(machine.shape, np.uint32)
                 value[warps[:, 0], warps[:, 1]] = found[:, :, number]
                 machine.write(slot, value)
+        if self._reduce is not None and self._reduced is not None:
+            value = np.zeros(machine.shape, np.uint32)
+            value[warps[:, 0], warps[:, 1]] = self._reduce(found)
+            machine.write(self._reduced, value)
 
     def _check_written(self, warps: Array, lanes: Array, columns: Array, legal: Array) -> None:
         machine = self.machine

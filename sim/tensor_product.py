@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from dataclasses import replace
 
 import numpy as np
 from tilec.isa import Operand as MatrixOperand
@@ -13,40 +12,21 @@ from tilec.isa.described_product import DescribedProduct, described_product
 from tilec.isa.dtypes import numpy_type
 from tilec.isa.instruction_descriptor import InstructionDescriptor
 from tilec.isa.instructions import named
-from tilec.isa.tensor_memory import LANES, lane_and_column
+from tilec.isa.tensor_memory import LANES
 from tilec.isa.tensor_products import EXPONENTS, SCALED_INPUT_KINDS, TensorProduct
 from tilec.isa.tensor_shapes import product_kind
-from tilec.layout.tensor_memory import accumulator, left_operand, scale_factors
+from tilec.layout.tensor_memory import accumulator, left_operand
 
 from .alu import Array
 from .binding import Binding
 from .checks.in_flight import Thread
 from .ptx.module import Address, Integer, Operand, Vector
 from .shared_operands import CHUNK, gather
-from .tensor.elements import element_bits
-from .tensor.elements import unpacked as values_of
-from .tensor.tensor_product import multiply_tensors
+from .tensor.tensor_product import Sides, multiply_tensors
 from .tensor_memory import ctas_of
 from .tensor_operands import Values, decode_shared, decode_tensor, placed
-
-_WORD = 4
-"""Bytes of a column."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """An address of tensor memory in a register, and what is added to it."""
-
-    slot: int
-    extra: int
-
-
-class _Places(NamedTuple):
-    """Where elements are in tensor memory, of one shape each: an index into what it holds."""
-
-    ctas: Array
-    lanes: Array
-    columns: Array
+from .tensor_places import Places, TensorPlaces
+from .tensor_side_operands import read_metadata, read_scales
 
 
 class TensorMultiply:
@@ -64,13 +44,17 @@ class TensorMultiply:
             raise binding.error(f"'{binding.instruction.mnemonic}' takes five operands or more")
         self.product = self._form(operands[1])
         self._refuse()
-        self._d = self._place(operands.pop(0))
+        self._places = TensorPlaces(binding)
+        self._d = self._places.bind(operands.pop(0))
         first, second = operands.pop(0), operands.pop(0)
-        self._a_place = self._place(first) if self.product.a == "tensor" else None
+        self._a_place = self._places.bind(first) if self.product.a == "tensor" else None
         self._a = None if self._a_place else binding.source(first, "b64")
         self._b = binding.source(second, "b64")
+        self._metadata = self._places.bind(operands.pop(0)) if self.product.sparse else None
+        if len(operands) < 2 + 2 * self.product.scaled:
+            raise binding.error(f"'{self.product.mnemonic}' takes {self.product.operands}")
         self._idesc = binding.source(operands.pop(0), "b32")
-        self._scales = [self._place(operands.pop(0)) for _ in range(2 * self.product.scaled)]
+        self._scales = [self._places.bind(operands.pop(0)) for _ in range(2 * self.product.scaled)]
         self._lanes = self._mask(operands)
         if not operands:
             raise binding.error(f"'{binding.instruction.mnemonic}' lacks its predicate")
@@ -87,21 +71,10 @@ class TensorMultiply:
     def _refuse(self) -> None:
         """Say what is not simulated."""
         product = self.product
-        for wrong, what in (
-            (product.sparse, "sparse"),
-            (".ashift" in product.ptx, "shifted"),
-            (product.scaled and product.group > 1, "block-scaled, by a pair of CTAs"),
-        ):
-            if wrong:
-                raise self._binding.error(f"'{product.mnemonic}' is not simulated: it is {what}")
+        if ".ashift" in product.ptx:
+            raise self._binding.error(f"'{product.mnemonic}' is not simulated: it is shifted")
         if product_kind(product.kind).of_floats and self.machine.numerics == "algebraic":
             raise self._binding.error(f"'{product.mnemonic}' has no meaning in algebraic numerics")
-
-    def _place(self, operand: Operand) -> _Place:
-        slot, bits, extra = self._binding.base(operand)
-        if bits != 32:
-            raise self._binding.error("an address of tensor memory has 32 bits")
-        return _Place(slot, extra)
 
     def _mask(self, operands: list[Operand]) -> list[int]:
         """Slots of the words that say which lanes of D stay as they are; none without."""
@@ -138,16 +111,10 @@ class TensorMultiply:
                         "tensor-memory", self.instruction, thread, f"multiplies, and {error}"
                     )
 
-    def _value(self, slot: int, thread: Thread) -> int:
-        return int(self.machine.full(self.machine.registers[slot])[thread])
-
-    def _at(self, place: _Place, thread: Thread) -> tuple[int, int]:
-        address = self._value(place.slot, thread) + place.extra
-        return lane_and_column(address)
-
     def _execute(self, thread: Thread) -> None:
         product = self.product
-        descriptor = InstructionDescriptor.decode(product.kind, self._value(self._idesc, thread))
+        word = self._places.value(self._idesc, thread)
+        descriptor = InstructionDescriptor.decode(product.kind, word)
         descriptor.check(product.group, stationary=product.stationary, sparse=product.sparse)
         if descriptor.wide:
             raise TilecError("K = 96 is not simulated")
@@ -160,10 +127,10 @@ class TensorMultiply:
         )
         ctas = ctas_of(self.machine.geometry, thread[0], product.group)
         places = self._accumulator(form, thread, ctas)
+        sides = self._side_operands(form, thread, ctas)
         reads: list[tuple[int, Array, bool]] = []
         a = self._left(form, descriptor, thread, ctas, reads)
         b = self._shared(form.operand("b"), self._b, descriptor.transpose_b, thread, ctas, reads)
-        scales = self._scale_factors(form, descriptor, thread) if self._scales else None
         self._watch(thread, ctas, places, reads)
         c = self._before(form, thread, places)
         signs = (-1 if descriptor.negate_a else 1, -1 if descriptor.negate_b else 1)
@@ -172,7 +139,7 @@ class TensorMultiply:
             a * signs[0] if signs[0] < 0 else a,
             (b * signs[1] if signs[1] < 0 else b).T,
             c,
-            scales,
+            sides,
             arch=self.machine.arch,
             numerics=self.machine.numerics,
         )
@@ -180,70 +147,34 @@ class TensorMultiply:
 
     # Tensor memory
 
-    def _accumulator(self, form: DescribedProduct, thread: Thread, ctas: Sequence[int]) -> _Places:
+    def _accumulator(self, form: DescribedProduct, thread: Thread, ctas: Sequence[int]) -> Places:
         """Where the elements of D are, (m, n)."""
         m, n, _ = form.shape
-        layout = accumulator(m, n, form.group, stationary=form.stationary)
-        return self._inside("D", self._d, thread, ctas, layout.places())
+        sparse = self.product.sparse
+        layout = accumulator(m, n, form.group, stationary=form.stationary, sparse=sparse)
+        return self._places.inside("D", self._d, thread, ctas, layout.places())
 
-    def _inside(
-        self,
-        name: str,
-        place: _Place,
-        thread: Thread,
-        ctas: Sequence[int],
-        relative: tuple[Array, Array, Array],
-    ) -> _Places:
-        """CTAs, and absolute lanes and columns, which must be the CTAs' own."""
-        lane, column = self._at(place, thread)
-        homes = np.array(ctas)[relative[0]]
-        lanes, columns = relative[1] + lane, relative[2] + column
-        if int(lanes.max()) >= LANES:
-            raise TilecError(f"{name} reaches lane {int(lanes.max())} of tensor memory")
-        for cta in ctas:
-            outside = self.machine.tensor.outside(cta, np.unique(columns))
-            if outside is not None:
-                raise TilecError(
-                    f"{name} reaches column {outside} of tensor memory, which its CTA has not "
-                    "allocated"
-                )
-        return _Places(homes, lanes, columns)
-
-    def _before(self, form: DescribedProduct, thread: Thread, places: _Places) -> Values:
+    def _before(self, form: DescribedProduct, thread: Thread, places: Places) -> Values:
         """D as it is, or zeros."""
         kind = numpy_type(form.operand("d").type)
-        if not self._value(self._adds, thread):
+        if not self._places.value(self._adds, thread):
             return np.zeros(places.lanes.shape, kind)
-        self._defined("D", thread, places)
+        self._places.check_written("D", thread, places)
         words = self.machine.tensor.data[places]
         if kind.itemsize == 2:
             return np.ascontiguousarray(words.astype(np.uint16)).view(kind)
         values: Values = np.ascontiguousarray(words).view(kind)
         return np.ldexp(values, -self._exponent) if self._exponent else values
 
-    def _defined(self, name: str, thread: Thread, places: _Places) -> None:
-        observer = self.machine.observer
-        blank = ~self.machine.tensor.written[places]
-        if observer is None or not blank.any():
-            return
-        at = tuple(np.argwhere(blank)[0].tolist())
-        observer.blame(
-            "uninitialised",
-            self.instruction,
-            thread,
-            f"reads lane {int(places.lanes[at])}, column {int(places.columns[at])} of tensor "
-            f"memory as {name}, which nothing has written",
-        )
-
-    def _after(self, thread: Thread, places: _Places, d: Values) -> None:
+    def _after(self, thread: Thread, places: Places, d: Values) -> None:
         """Write D, but for lanes that are masked."""
         words = d.view(np.uint16 if d.dtype.itemsize == 2 else np.uint32).astype(np.uint32)
         memory = self.machine.tensor
         if self._lanes:
-            mask = [self._value(slot, thread) for slot in self._lanes]
+            mask = [self._places.value(slot, thread) for slot in self._lanes]
             kept = np.array([mask[lane // 32] >> lane % 32 & 1 for lane in range(LANES)], np.bool_)
             some = ~kept[places.lanes]
-            places, words = _Places(*(one[some] for one in places)), words[some]
+            places, words = Places(*(one[some] for one in places)), words[some]
         memory.data[places] = words
         memory.written[places] = True
 
@@ -264,45 +195,30 @@ class TensorMultiply:
         if descriptor.transpose_a:
             raise TilecError("A in tensor memory is contiguous along K, never along M")
         layout, _ = left_operand(
-            form.shape.m, operand.cols, operand.container, form.group, stationary=form.stationary
+            form.shape.m,
+            operand.cols,
+            operand.container,
+            form.group,
+            stationary=form.stationary,
+            sparse=self.product.sparse,
         )
-        places = self._inside("A", self._a_place, thread, ctas, layout.places())
-        self._defined("A", thread, places)
-        self._reads(thread, ctas, places)
-        return decode_tensor(operand, self.machine.tensor.data[places])
+        return decode_tensor(
+            operand, self._places.read("A", self._a_place, thread, ctas, layout.places())
+        )
 
-    def _scale_factors(
-        self, form: DescribedProduct, descriptor: InstructionDescriptor, thread: Thread
-    ) -> tuple[Values, Values]:
-        """Those of A, (m, chunks), and of B, (chunks, n)."""
-        found = []
-        ids = (descriptor.sfa_id, descriptor.sfb_id)
-        rows = (form.shape.m, form.shape.n)
-        for place, count, first, name in zip(self._scales, rows, ids, ("sfa", "sfb"), strict=True):
-            if first + self.product.chunks > _WORD:
-                raise TilecError(f"byte {first} of {name} leaves no room for {self.product.chunks}")
-            layout = scale_factors(count)
-            scale = first + np.arange(self.product.chunks)
-            places = layout(row=np.arange(count)[:, None], scale=scale)
-            whole = [np.broadcast_to(one, (count, len(scale))) for one in places]
-            homes = np.zeros_like(whole[0])
-            relative = (homes, whole[0], whole[1])
-            factors = self._inside(name, place, thread, thread[:1], relative)
-            self._defined(name, thread, factors)
-            self._reads(thread, thread[:1], factors)
-            words = self.machine.tensor.data[factors]
-            codes = words >> (8 * whole[2]).astype(np.uint32) & 0xFF
-            type_ = form.operand(name).type
-            found.append(values_of(type_, codes & ((1 << element_bits(type_)) - 1)))
-        return found[0], found[1].T
-
-    def _reads(self, thread: Thread, ctas: Sequence[int], places: _Places) -> None:
-        """Tell that columns are read until a commit has been waited for."""
-        observer = self.machine.observer
-        if observer is not None and observer.tensor is not None:
-            columns = np.unique(places.columns)
-            for cta in ctas:
-                observer.tensor.read_by_product(self.instruction, thread, columns, cta)
+    def _side_operands(self, form: DescribedProduct, thread: Thread, ctas: Sequence[int]) -> Sides:
+        """Scale factors and metadata, as far as it has them."""
+        found = Sides()
+        if self._scales:
+            a, b = (
+                read_scales(self._places, form, name, place, thread, ctas)
+                for name, place in zip(("sfa", "sfb"), self._scales, strict=True)
+            )
+            found = replace(found, scale_a=a, scale_b=b.transpose(0, 2, 1))
+        if self._metadata is not None:
+            codes = read_metadata(self._places, form, self._metadata, thread, ctas)
+            found = replace(found, codes=codes)
+        return found
 
     def _shared(
         self,
@@ -319,7 +235,7 @@ class TensorMultiply:
             is_a = operand.name == "a"
             rows, cols = operand.rows // (1 + is_a), operand.cols // (2 - is_a)
             operand = replace(operand, rows=rows, cols=cols)
-        at = placed(operand, self._value(slot, thread), transposed=transposed)
+        at = placed(operand, self._places.value(slot, thread), transposed=transposed)
         if int(at.max()) + CHUNK > memory.shared_bytes:
             raise TilecError(
                 f"operand {operand.name} reaches {int(at.max()) + CHUNK:#x}, and shared memory has "
@@ -338,7 +254,7 @@ class TensorMultiply:
         self,
         thread: Thread,
         ctas: Sequence[int],
-        places: _Places,
+        places: Places,
         reads: list[tuple[int, Array, bool]],
     ) -> None:
         """Tell what is in use until a commit has been waited for."""

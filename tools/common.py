@@ -9,6 +9,7 @@ import argparse
 import errno
 import gc
 import os
+import re
 import signal
 import sys
 import traceback
@@ -30,8 +31,8 @@ from .streams import drop_output, flush, open_streams
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells have it."""
-_UNRECOGNIZED = "unrecognized arguments: "
-"""How argparse begins to say that it knows no such flag."""
+_UNRECOGNIZED = re.compile(r"unrecognized arguments?: (\S*)")
+"""How a message about an unknown flag begins: argparse's, and that of flags like LLVM's."""
 TRACEBACK = "TILEC_TRACEBACK"
 """Environment variable that asks for the traceback of an internal error."""
 _LONGEST = 300
@@ -69,13 +70,13 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Print the usage and the message, with the flag that may be meant, and exit with 2."""
         self.print_usage(sys.stderr)
-        if message.startswith(_UNRECOGNIZED):
-            message += self._meant(message.removeprefix(_UNRECOGNIZED).partition(" ")[0])
+        if unknown := _UNRECOGNIZED.match(message):
+            message += self.meant(unknown[1])
         say(f"error: {message}\n")
         self.exit(2)
 
-    def _meant(self, given: str) -> str:
-        """The known flag that is most like an unknown one, as a question."""
+    def meant(self, given: str) -> str:
+        """The known flag that is most like an unknown one, as a question; empty if none is."""
         if not given.startswith("-"):
             return ""
         from difflib import get_close_matches  # noqa: PLC0415 (for messages only)

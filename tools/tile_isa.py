@@ -15,7 +15,7 @@ from tilec.isa.instructions import Instruction, instructions, named
 from tilec.isa.kernel import kernel
 from tilec.isa.kernel_parts import Kernel
 from tilec.isa.table import current
-from tilec.isa.tensor_product_kernel import is_tried, tensor_product_kernel
+from tilec.isa.tensor_product_kernel import tensor_product_kernel
 from tilec.isa.tensor_products import TensorProduct
 
 from . import form_text, instruction_text
@@ -172,9 +172,7 @@ def _instruction_kernel(one: Instruction, arguments: argparse.Namespace) -> Kern
     if isinstance(one, TensorProduct):
         types = tuple(arguments.types.split(".")) if arguments.types else ()
         descriptor = one.describe(types, **dict(arguments.select))
-        if is_tried(one):
-            return tensor_product_kernel(one, where, descriptor)
-        return instruction_kernel(one, where, {"idesc": descriptor.encode()})
+        return tensor_product_kernel(one, where, descriptor)
     if arguments.select:
         raise TilecError(f"{one.ptx} has no selector '{arguments.select[0][0]}'; it has none")
     _refuse_types(one.ptx, arguments)

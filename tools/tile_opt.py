@@ -10,11 +10,12 @@ import argparse
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from tilec.isa import TilecError
 
-from .common import hurry, leave, run
+from .common import Parser, hurry, leave, run
 from .crash_watch import reported_crashes, watch_for_crashes
 from .files import check_outputs, decoded, read_bytes, write_outputs
 from .opt_arguments import OptParser, add_opt_flags, style
@@ -47,7 +48,7 @@ class _Job(NamedTuple):
     arguments: argparse.Namespace
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> OptParser:
     """The arguments."""
     made = OptParser("tile-opt", __doc__ or "")
     add_opt_flags(made)
@@ -217,7 +218,21 @@ def _printed(module: ir.Module, name: str, job: _Job) -> str | bytes:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `tile-opt`; returns its exit code."""
-    return run(parser(), _main, argv)
+    made = parser()
+    return run(made, partial(_suggesting_flags, made), argv)
+
+
+def _suggesting_flags(made: Parser, arguments: argparse.Namespace) -> int:
+    """The tool; where a flag names neither a pass nor a flag, say which flag is most like it."""
+    try:
+        return _main(arguments)
+    except TilecError as error:
+        from tilec.passes.pass_options import UnknownPassError  # noqa: PLC0415 (for messages only)
+
+        if isinstance(error, UnknownPassError):
+            meant = (made.meant(f"--{name}") for name, _ in arguments.passes if name == error.name)
+            raise TilecError(f"{error}{next(meant, '')}") from None
+        raise
 
 
 def command() -> NoReturn:

@@ -183,7 +183,8 @@ def _run(program: LoadedProgram, arguments: argparse.Namespace) -> int:
     if report is not None:
         write_outputs(_pages(program, report, arguments))
     if report is not None and not report.ok:
-        raise TilecError(f"kernel '{report.kernel}': {_many(len(report.findings), 'finding')}")
+        outcome = _many(len(report.findings), "finding") if report.findings else report.verdict
+        raise TilecError(f"kernel '{report.kernel}': {outcome}")
     if any(outcome.wrong for outcome in outcomes):
         raise TilecError(f"--check {arguments.check}: the result is wrong")
     write_outputs({path: _npy(value) for path, value in outputs.items()})

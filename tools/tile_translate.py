@@ -23,17 +23,27 @@ if TYPE_CHECKING:
     from tilec.report.diagnostics import Source
 
 
+class _TranslateParser(OptParser):
+    """Takes flags as LLVM's tools do, and no passes."""
+
+    def parse_known_args(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        found, left = super().parse_known_args(args, namespace)
+        if found.passes:
+            self.error(f"unrecognized argument: --{found.passes[0].name}")
+        return found, left
+
+
 def parser() -> argparse.ArgumentParser:
     """The arguments."""
-    made = OptParser("tile-translate", __doc__ or "")
+    made = _TranslateParser("tile-translate", __doc__ or "")
     add_input_flags(made)
     made.add_argument("--mlir-to-llvmir", action="store_true", help="translate to LLVM IR")
     return made
 
 
 def _main(arguments: argparse.Namespace) -> int:
-    if arguments.passes:
-        raise TilecError(f"no such translation: '{arguments.passes[0].name}'")
     if not arguments.mlir_to_llvmir:
         raise TilecError("say which translation: --mlir-to-llvmir")
     data = read_bytes(arguments.input)

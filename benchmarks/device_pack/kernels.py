@@ -153,8 +153,7 @@ def timed_kernels(name: str) -> Iterator[TimedKernel]:
 
     for kind in kinds_of(target):
         for level, ways in CONFIGURATIONS.items():
-            if level == 2 or not kind.sparse:
-                yield from made(kind, level, "gemm", ways)
+            yield from made(kind, level, "gemm", ways)
     yield from (compiled_attention(kind, name) for kind in ATTENTIONS)
     for kind in kinds_of(target):
         swept = RESULTS / f"sweep-{name}-{kind.name}.json"

@@ -61,7 +61,7 @@ class Packed:
         for kind, how in (("s8", _B_TURNED), ("bf16", _B_TURNED), ("tf32", _ROWS), ("f64", _ROWS)):
             yield example("families", f"gemm_{kind}", (3, 2), (32, 48, 64), how)
         for kind in kinds_of(find_target(self._target)):
-            for level in (2,) if kind.sparse else (2, 1):
+            for level in (2, 1):
                 how = fitted(Configuration((128, 128, 64), (4, 2), 3, group=2), kind)
                 kernel = compiled(kind, how, self._target, level=level)
                 m, n, k = 256, 256, 5 * how.tile[2]

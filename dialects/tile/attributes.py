@@ -86,7 +86,7 @@ DISCARDABLE: Mapping[str, Discardable] = MappingProxyType(
                 Bearer.ARGUMENT,
                 "IntegerAttr",
                 "a number of bytes",
-                "The address of the memref's first element is a multiple of so many bytes.",
+                "The address of the memref's first element is a multiple of this many bytes.",
                 promise=True,
             ),
             Discardable(
@@ -107,8 +107,9 @@ DISCARDABLE: Mapping[str, Discardable] = MappingProxyType(
                 RASTERIZE,
                 Bearer.FUNCTION,
                 "IntegerAttr",
-                "a number of rows",
-                "`tile-rasterize` numbers CTAs in columns of so many rows of the grid.",
+                'a number of rows, or `"hilbert"`',
+                "`tile-rasterize` numbers CTAs, or `tile-make-persistent` tiles, in columns of "
+                "this number of rows of the grid, or along Hilbert curves.",
                 judged=True,
             ),
             Discardable(
@@ -130,7 +131,7 @@ DISCARDABLE: Mapping[str, Discardable] = MappingProxyType(
                 Bearer.FUNCTION,
                 "IntegerAttr",
                 "a number of bytes",
-                "Shared memory that a launch must ask for.",
+                "Dynamic shared memory of the launch.",
             ),
             Discardable(
                 GRID,
@@ -144,24 +145,24 @@ DISCARDABLE: Mapping[str, Discardable] = MappingProxyType(
                 Bearer.FUNCTION,
                 "BoolAttr",
                 "true or false",
-                "Whether `tile-make-persistent` lets each CTA take tile after tile.",
+                "Whether `tile-make-persistent` lets each CTA process several tiles in turn.",
             ),
             Discardable(
                 CTAS_PER_SM,
                 Bearer.FUNCTION,
                 "IntegerAttr",
                 "a number of CTAs, as tile-make-persistent writes it",
-                "So many CTAs are launched an SM, which take tile after tile of the grid; its "
-                "extents are the last arguments but for tensor maps.",
+                "The number of CTAs per SM that are launched; each processes several tiles of the "
+                "grid in turn. The grid's extents are the last arguments before the tensor maps.",
             ),
             Discardable(
                 CTA_CLUSTER,
                 Bearer.FUNCTION,
                 "DenseI64ArrayAttr",
                 "array<i64: X, Y, Z>, of which at most one is more than 1",
-                "So many neighbours along an axis of the grid are a cluster, whose CTAs load for "
-                "each other what they all read: `tile-form-clusters` chooses, unless the program "
-                "does, `tile-make-persistent` gives clusters their tiles.",
+                "This number of neighbours along an axis of the grid form a cluster, whose CTAs "
+                "load shared data for each other. `tile-form-clusters` chooses it, unless the "
+                "program does, and `tile-make-persistent` assigns tiles to clusters.",
                 judged=True,
             ),
             Discardable(
@@ -177,7 +178,7 @@ DISCARDABLE: Mapping[str, Discardable] = MappingProxyType(
                 Bearer.FUNCTION,
                 "DenseI64ArrayAttr",
                 "array<i64: …>, as tile-order-memory writes it",
-                "The numbers of the arguments that the kernel may write; without it, any.",
+                "The numbers of the arguments that the kernel may write; if absent, all.",
             ),
             Discardable(
                 TENSOR_MAPS,
@@ -191,7 +192,7 @@ DISCARDABLE: Mapping[str, Discardable] = MappingProxyType(
                 Bearer.LOOP,
                 "IntegerAttr",
                 "a positive integer",
-                "`tile-pipeline` gives the loop's buffers so many stages.",
+                "`tile-pipeline` gives the loop's buffers this number of stages.",
                 judged=True,
             ),
             Discardable(
@@ -199,14 +200,14 @@ DISCARDABLE: Mapping[str, Discardable] = MappingProxyType(
                 Bearer.LOOP,
                 "BoolAttr",
                 "true or false",
-                "Whether `tile-overlap-products` lets products of two rounds go on at once.",
+                "Whether `tile-overlap-products` overlaps products of two iterations.",
             ),
             Discardable(
                 UNROLL,
                 Bearer.LOOP,
                 "IntegerAttr",
                 "a positive integer",
-                "`tile-unroll` makes so many rounds one.",
+                "`tile-unroll` unrolls the loop by this factor.",
                 judged=True,
             ),
             Discardable(
@@ -230,8 +231,8 @@ DISCARDABLE: Mapping[str, Discardable] = MappingProxyType(
                 Bearer.DOT,
                 "BoolAttr",
                 "true or false",
-                "Whether `tile-promote-sums` has a product of 8-bit floats begin from zero, and "
-                "adds it in f32.",
+                "Whether `tile-promote-sums` starts a product of 8-bit floats from zero, and adds "
+                "it in f32.",
             ),
             Discardable(
                 LAYOUT,
@@ -245,7 +246,7 @@ DISCARDABLE: Mapping[str, Discardable] = MappingProxyType(
                 DIRECT,
                 Bearer.LOAD,
                 *_UNIT,
-                "`tile-stage-shared` leaves the load from global memory to registers.",
+                "`tile-stage-shared` does not change this load from global memory to registers.",
             ),
         )
     }

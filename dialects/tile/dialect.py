@@ -60,13 +60,13 @@ def _parameter(declared: TileAttr | TileType, number: int) -> ir.Attribute | ir.
 
 
 class LayoutAttr(TileAttr, name="layout"):
-    """`#tile.layout<"…">`: who holds which element of a tile.
+    """`#tile.layout<"…">`: which register, lane and warp hold an element of a tile.
 
     The text is a linear layout (`register [0,1] [8,0]; lane … -> row 16, col 8`) or names
     the fragment of an operand: shape, operand and element type, `m16n8k16 a f16`.
 
-    Printed, a linear layout that is an operand's is `#tile.operand<a, m16k16, b16>`, as
-    `tilec.layout.operand_names` says, and is read so.
+    The linear layout of an operand is printed and parsed as `#tile.operand<a, m16k16, b16>`, see
+    `tilec.layout.operand_names`.
     """
 
     short_form = ShortForm("operand", operand_name, lambda name: str(operand_of(name)))
@@ -77,29 +77,29 @@ class LayoutAttr(TileAttr, name="layout"):
 class SharedAttr(TileAttr, name="shared"):
     """`#tile.shared<"…">`: memory space of shared memory whose rows are swizzled.
 
-    The text names a swizzle of the byte offsets, `none`, `32B`, `64B`, `128B`, or
-    `swizzle<B,M,S>` as CuTe has it; or it is a linear layout `offset … -> row …, col …`, the
-    offset counting elements.
+    The text names a swizzle of the byte offsets, `none`, `32B`, `64B`, `128B`, or CuTe's
+    `swizzle<B,M,S>`; or it is a linear layout `offset … -> row …, col …`, where the offset counts
+    elements.
     """
 
     swizzle: ir.StringAttr
 
 
 class TensorAttr(TileAttr, name="tensor"):
-    """`#tile.tensor<"…">`: memory space of tensor memory, with where elements lie there.
+    """`#tile.tensor<"…">`: memory space of tensor memory, with the positions of elements.
 
-    The text begins with what lies there: `d`, an accumulator, whose element takes a column of 32
-    bits; `a`, a left operand, packed along K; `scale`, four scale factors of a row in a column, the
-    same in every quarter of the lanes. `cta_group::2` after it says that the last two dimensions
-    are those of a pair of CTAs, `ws` that products with `.ws` are meant. Rows go to lanes as PTX
-    ISA 9.7.16.10.5 and 9.7.16.10.7 say of so many: `tilec.layout.tensor_memory`.
+    The text begins with the contents: `d`, an accumulator, with one 32-bit column per element;
+    `a`, a left operand, packed along K; `scale`, four scale factors of a row in a column, the same
+    in every quarter of the lanes. After it, `cta_group::2` means that the last two dimensions are
+    those of a pair of CTAs, and `ws` that the space is for products with `.ws`. PTX ISA 9.7.16.10.5
+    and 9.7.16.10.7 give the lanes of rows: `tilec.layout.tensor_memory`.
     """
 
     text: ir.StringAttr
 
 
 class ByteType(TileType, name="byte"):
-    """`!tile.byte<f4E2M1FN>`: a byte that holds a 6- or 4-bit float as `kind::f8f6f4` wants it.
+    """`!tile.byte<f4E2M1FN>`: a byte that holds a 6- or 4-bit float as `kind::f8f6f4` requires.
 
     e2m1 is in bits 5 to 2, e3m2 and e2m3 in bits 5 to 0; the rest is padding. In memory they
     are `i8`. PTX ISA, "Packed formats" of `mma`.
@@ -122,8 +122,8 @@ class FragType(TileType, name="frag"):
 class WmmaType(TileType, name="wmma"):
     """`!tile.wmma<"m16n16k16 a row f16">`: a fragment of the `wmma` instructions.
 
-    The text gives shape, operand (`a`, `b`, or `c` of an accumulator), of `a` and `b` `.row` or
-    `.col`, and PTX's element type. Which element a register holds is not defined.
+    The text gives the shape, the operand (`a`, `b`, or `c` for an accumulator), `.row` or `.col`
+    for `a` and `b`, and PTX's element type. The element that a register holds is not specified.
     """
 
     operand: ir.StringAttr

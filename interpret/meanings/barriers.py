@@ -57,7 +57,11 @@ def find(call: Call, cta: Cta, view: View, index: Array) -> Mbarrier | None:
 def _arrive(call: Call, found: Mbarrier, times: int, expected: int = 0) -> None:
     order = call.cta.order
     assert order is not None
-    clock = order.release(call.cta.agents(call.warps))
+    arrive(call, found, order.release(call.cta.agents(call.warps)), times, expected)
+
+
+def arrive(call: Call, found: Mbarrier, clock: Array, times: int = 1, expected: int = 0) -> None:
+    """Arrive at an mbarrier, and hand on a clock; more often than it counts is reported."""
     if found.arrive(times, clock, expected):
         call.report("barrier", "arrives more often than a phase of the mbarrier counts")
 

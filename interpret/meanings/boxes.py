@@ -13,6 +13,7 @@ from tilec.interpret.boxes import (
     has_map,
     im2col_coordinates,
     places_of,
+    row_coordinates,
     tile_coordinates,
 )
 from tilec.interpret.call import Call
@@ -44,6 +45,8 @@ def _in_array(
         call.report("bounds", "copies boxes of an array that no tensor map tells")
     op, at = _op(call), _numbers(call, first)
     rows, cols = call.fact("extents", lambda: op.extents)
+    if op.BY_ROWS:
+        return places_of(view, row_coordinates(at[:-1], at[-1], cols))
     steps = call.fact("steps", lambda: element_strides(op, len(view.sizes)))
     walked = call.fact("im2col", lambda: im2col_box(op, rows, cols))
     if walked is None:
@@ -64,7 +67,11 @@ def _in_buffer(call: Call, view: View, first: Sequence[Array]) -> Array:
     return places
 
 
-@meaning("tile.tma_load")
+def _index_count(call: Call) -> int:
+    return call.fact("index_count", lambda: _op(call).index_count)
+
+
+@meaning("tile.tma_load", "tile.tma_gather")
 def _load(call: Call, array: View, view: View, barriers: View, *rest: Array) -> None:
     for one in call.of_each_thread():
         _load_box(one, array, view, barriers, rest)
@@ -72,7 +79,7 @@ def _load(call: Call, array: View, view: View, barriers: View, *rest: Array) -> 
 
 def _load_box(call: Call, array: View, view: View, barriers: View, rest: Sequence[Array]) -> None:
     """What one thread does."""
-    rank, inner = len(array.sizes), len(view.sizes)
+    rank, inner = _index_count(call), len(view.sizes)
     offset_count = call.fact("offsets", lambda: _op(call).offset_count)
     index, behind = rest[rank + inner], rest[rank + inner + 1 :]
     offsets, mask = behind[:offset_count], behind[offset_count:]
@@ -100,7 +107,7 @@ def _arrive_in(
     found.complete([PendingCopy(buffer, to, values)], to.size * buffer.number.bits // 8)
 
 
-@meaning("tile.tma_store")
+@meaning("tile.tma_store", "tile.tma_scatter")
 def _store(call: Call, view: View, array: View, *rest: Array) -> None:
     for one in call.of_each_thread():
         values, places, inside = _outgoing(one, view, array, rest)
@@ -111,7 +118,7 @@ def _outgoing(
     call: Call, view: View, array: View, rest: Sequence[Array]
 ) -> tuple[Array, Array, Array]:
     """What leaves shared memory, its places in the array, and which are inside."""
-    rank = len(array.sizes)
+    rank = _index_count(call)
     places, inside = _in_array(call, array, rest[:rank])
     taken = _in_buffer(call, view, rest[rank:])
     thread = int(np.flatnonzero(call.active)[0])
@@ -158,9 +165,9 @@ def _reduce(call: Call, view: View, array: View, *rest: Array) -> None:
             data[at] = apply(one, _FUNCTIONS[fn][number.is_float], number, data[at], new)
 
 
-@meaning("tile.tma_prefetch")
+@meaning("tile.tma_prefetch", "tile.tma_gather_prefetch")
 def _prefetch(call: Call, array: View, *rest: Array) -> None:
-    rank = len(array.sizes)
+    rank = _index_count(call)
     for one in call.of_each_thread():
         _in_array(one, array, rest[:rank], rest[rank:])
 

@@ -19,7 +19,7 @@ from tilec.interpret.registry import meaning
 def _fill(call: Call, value: Array, result: View) -> Running:
     data, places = result.buffer.data, places_in(result)
     (body,) = call.node.bodies
-    (found,) = yield from execute(call.cta, body, call.active, (value, data[places]))
+    (found,) = yield from execute(call.cta, body, call.active, (value, data[places]), call.values)
     data[places] = call.uniform(found)
     return ()
 
@@ -45,7 +45,7 @@ def _loops(call: Call, *operands: Array | View) -> Running:
     (body,) = call.node.bodies
     for at in product(*(range(extents[loop]) for loop in summed)):
         given = [_slice(array, summed, at) for array in arrays]
-        (total,) = yield from execute(call.cta, body, call.active, (*given, total))
+        (total,) = yield from execute(call.cta, body, call.active, (*given, total), call.values)
     data[places] = of_operand(np.broadcast_to(total, shape), kept)
     return ()
 

@@ -11,8 +11,13 @@ from tilec.interpret.cta import Running
 from tilec.interpret.execution import Role, execute
 from tilec.interpret.numbers import Array
 from tilec.interpret.places import is_fragment
+from tilec.interpret.program import Body
 from tilec.interpret.registry import Value, meaning
 from tilec.isa import LANES, WARPGROUP_THREADS
+
+
+def _run(call: Call, body: Body, active: Array, arguments: Sequence[Value] = ()) -> Running:
+    return execute(call.cta, body, active, arguments, call.values)
 
 
 @meaning("scf.for", control=True)
@@ -24,7 +29,7 @@ def _for(call: Call, lower: Array, upper: Array, step: Array, *carried: Value) -
         return values
     (body,) = call.node.bodies
     for at in range(int(first), int(last), int(by)):
-        values = yield from execute(call.cta, body, call.active, (np.asarray(at), *values))
+        values = yield from _run(call, body, call.active, (np.asarray(at), *values))
     return values
 
 
@@ -33,24 +38,24 @@ def _while(call: Call, *carried: Value) -> Running:
     before, after = call.node.bodies
     values: tuple[Value, ...] = carried
     while True:
-        condition, *handed = yield from execute(call.cta, before, call.active, values)
+        condition, *handed = yield from _run(call, before, call.active, values)
         if not call.uniform(condition, "a condition"):
             return tuple(handed)
-        values = yield from execute(call.cta, after, call.active, handed)
+        values = yield from _run(call, after, call.active, handed)
 
 
 @meaning("scf.execute_region", control=True)
 def _execute_region(call: Call) -> Running:
     (body,) = call.node.bodies
-    return (yield from execute(call.cta, body, call.active))
+    return (yield from _run(call, body, call.active))
 
 
 @meaning("scf.if", control=True)
-def _if(call: Call, condition: Array) -> Running | Generator[None, None, Role]:
+def _if(call: Call, condition: Array) -> Running | Generator[None, None, Role | tuple[Value, ...]]:
     taken = np.broadcast_to(condition, call.active.shape)
     if call.has(PRODUCER):
         threads = call.active & taken
-        return Role(threads, execute(call.cta, call.node.bodies[0], threads))
+        return Role(threads, _run(call, call.node.bodies[0], threads))
     bodies = call.node.bodies
     chosen = taken[call.active]
     if chosen.all() or not chosen.any():
@@ -58,6 +63,8 @@ def _if(call: Call, condition: Array) -> Running | Generator[None, None, Role]:
         return (yield from _branch(call, at, call.active))
     sides = [call.active & taken, call.active & ~taken]
     running = [_branch(call, at, side) for at, side in enumerate(sides)]
+    if call.parts and not call.node.outputs and all(map(_are_warps, sides)):
+        return (yield from _apart(sides, running))
     results = yield from _together(running)
     if not len(call.node.outputs):
         return ()
@@ -71,7 +78,36 @@ def _if(call: Call, condition: Array) -> Running | Generator[None, None, Role]:
 def _branch(call: Call, at: int, active: Array) -> Running:
     if at >= len(call.node.bodies):
         return ()
-    return (yield from execute(call.cta, call.node.bodies[at], active))
+    return (yield from _run(call, call.node.bodies[at], active))
+
+
+def _are_warps(threads: Array) -> bool:
+    """Whether threads are whole warps."""
+    each = threads.reshape(-1, LANES)
+    return bool((each.any(axis=1) == each.all(axis=1)).all())
+
+
+def _apart(
+    sides: Sequence[Array], running: Sequence[Running]
+) -> Generator[None, None, Role | tuple[Value, ...]]:
+    """Run two sides in turns until one ends, which goes on while the other comes later."""
+    while True:
+        ended = [_ends(one) for one in running]
+        if all(ended):
+            return ()
+        if any(ended):
+            late = ended.index(False)
+            return Role(sides[late], running[late], comes_back=True)
+        yield
+
+
+def _ends(running: Running) -> bool:
+    """Let something run until it waits; whether it has ended."""
+    try:
+        next(running)
+    except StopIteration:
+        return True
+    return False
 
 
 def _together(running: Sequence[Running]) -> Running:

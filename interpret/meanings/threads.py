@@ -21,6 +21,16 @@ def _elect(call: Call, *members: Array) -> Array:
     return np.asarray(first.reshape(-1))
 
 
+@meaning("nvvm.bar.warp.sync")
+def _meet_in_warp(call: Call, members: Array) -> None:
+    """What lanes of a warp do to each other is not watched: they must all come, though."""
+    lanes = np.arange(call.cta.threads) % LANES
+    named = (np.asarray(members).astype(np.int64) >> lanes & 1).astype(bool)
+    warps = np.repeat(call.warps, LANES)
+    if (call.active != named & warps).any():
+        call.report("divergent", "waits for other lanes than those that execute it")
+
+
 @meaning("nvvm.setmaxregister")
 def _registers(call: Call) -> None:
     """Nothing that is computed: whole warpgroups must come, though."""

@@ -12,63 +12,11 @@ from tilec.dialects.tile.tiles import element_name
 from tilec.interpret.call import Call
 from tilec.interpret.groups import Groups, PendingRead
 from tilec.interpret.meanings.products import Factors, multiply, sparse_codes
-from tilec.interpret.memory import View, dtype_of, unpacked
-from tilec.interpret.numbers import BYTE, Array, Number, named
-from tilec.interpret.places import find_places
+from tilec.interpret.memory import View, dtype_of
+from tilec.interpret.numbers import Array, Number, named
 from tilec.interpret.registry import meaning
-from tilec.isa import WARPGROUP_WARPS, Operand, Product
-
-
-class Side:
-    """Operand A or B of a product, which may lie in shared memory.
-
-    Args:
-        call: the op.
-        name: `a` or `b`.
-        form: the instruction.
-        extents: rows and columns of the matrix.
-        transposed: whether M or N is contiguous in memory.
-    """
-
-    def __init__(
-        self, call: Call, name: str, form: Product, extents: tuple[int, int], transposed: bool
-    ) -> None:
-        self._call, self._extents = call, extents
-        self._operand: Operand = form.operand(name)
-        # Find_places is told whether memory holds the transpose of A or B as they are written.
-        self._turned = transposed if name == "a" else not transposed
-        self.number: Number = call.fact(
-            f"number of {name}", lambda: named(element_name(self._operand))
-        )
-
-    def read(self, view: View, indices: Sequence[Array], warps: int) -> tuple[Array, PendingRead]:
-        """The matrix that begins somewhere in shared memory, and what is read.
-
-        Args:
-            view: the memory.
-            indices: of the first element, one a dimension, the same for all who read.
-            warps: a bit for each warp that reads.
-        """
-        axis = -1 if self._operand.name == "a" else -2
-        shape = list(self._extents)
-        packed = view.buffer.number == BYTE and self.number.bits < BYTE.bits
-        if packed:
-            shape[axis] //= BYTE.bits // self.number.bits
-        places, inside = find_places(
-            self._call,
-            view,
-            indices,
-            (shape[0], shape[1]),
-            each=False,
-            transposed=self._turned,
-        )
-        if not inside.all():
-            self._call.report("bounds", f"reads operand {self._operand.name} outside of its buffer")
-        read = PendingRead(view.buffer, np.unique(places), np.asarray(np.uint64(warps)))
-        found = view.buffer.data[places]
-        if packed:
-            found = unpacked(found, self.number, self._call.arithmetic, axis)
-        return found, read
+from tilec.interpret.sides import Side
+from tilec.isa import WARPGROUP_WARPS, Product
 
 
 def _groups(call: Call, group: int) -> Groups[PendingRead]:
@@ -136,7 +84,8 @@ def _operand(
             f"turned {name}", lambda: bool(op.selector_value(f"imm_trans_{name}"))
         )
         side = Side(call, name, form, (operand.rows, operand.cols), transposed)
-        matrix, read = side.read(value, at, _mask(group))
+        matrix, places = side.read(value, at)
+        read = PendingRead(value.buffer, places, np.asarray(np.uint64(_mask(group))))
     else:
         matrix = value[group]
     if call.fact(f"sign {name}", lambda: op.selector_value(f"imm_scale_{name}")) < 0:
@@ -205,27 +154,28 @@ def _join(call: Call, *values: Array) -> Array:
 # Products of tiles
 
 
-@meaning("tile.warpgroup_dot", "tile.warpgroup_start")
-def _dot(call: Call, a: Array | View, b: View, c: Array, *indices: Array) -> Array:
+@meaning("tile.warpgroup_dot", "tile.warpgroup_dot_sp", "tile.warpgroup_start")
+def _dot(call: Call, a: Array | View, b: View, c: Array, *rest: Array) -> Array:
     op = call.op
     assert isinstance(op, WarpgroupProduct)
     form = call.fact("form", lambda: op.key)
     assert isinstance(form, Product)
     depth = call.fact("depth", op.depth)
     rows, cols = c.shape
+    codes, indices = (rest[0], rest[1:]) if form.sparsity else (None, rest)
     first = len(a.sizes) if isinstance(a, View) else 0
     sides, reads = [], []
     for name, value, at in (("a", a, indices[:first]), ("b", b, indices[first:])):
         if not isinstance(value, View):
             sides.append(value)
             continue
-        extents = (rows, depth) if name == "a" else (depth, cols)
+        extents = (rows, depth // op.COLUMNS_OF_STORED) if name == "a" else (depth, cols)
         transposed = call.fact(f"turned {name}", partial(op.is_transposed, name))
         side = Side(call, name, form, extents, transposed)
-        matrix, read = side.read(value, at, call.warp_mask)
+        matrix, places = side.read(value, at)
         sides.append(matrix)
-        reads.append(read)
-    found = multiply(call, form, Factors(sides[0], sides[1], c), _numbers(call, form))
+        reads.append(PendingRead(value.buffer, places, np.asarray(np.uint64(call.warp_mask))))
+    found = multiply(call, form, Factors(sides[0], sides[1], c, codes), _numbers(call, form))
     # The operands are visible to the asynchronous proxy when the op begins.
     for read in reads:
         call.cta.shared.read(read.buffer, read.places, read.warps, call.report)

@@ -17,6 +17,7 @@ It does not count instructions of other kinds, latencies, which stages of a ring
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import NamedTuple
 
 from tilec.isa import Target
@@ -35,6 +36,7 @@ class Product(NamedTuple):
         of_warpgroups: whether by `wgmma`.
         a_in_registers: whether A is not read from shared memory.
         columns: of an instruction, or of what a warp keeps of B; the tile's where nobody knows.
+        of_stored: columns of A for each that is stored and multiplied, 2 of a sparse one.
     """
 
     m: int
@@ -44,12 +46,19 @@ class Product(NamedTuple):
     of_warpgroups: bool
     a_in_registers: bool = False
     columns: int = 0
+    of_stored: int = 1
+
+    @property
+    def multiplications(self) -> int:
+        """Those that the instructions carry out."""
+        return self.m * self.n * self.k // self.of_stored
 
     @property
     def shared_bytes(self) -> int:
         """Bytes of shared memory that `wgmma` reads: B for each 64 rows, A for each instruction."""
         of_b = self.n * -(-self.m // M)
-        of_a = 0 if self.a_in_registers else self.m * -(-self.n // (self.columns or self.n))
+        times = 0 if self.a_in_registers else -(-self.n // (self.columns or self.n))
+        of_a = self.m * times // self.of_stored
         return (of_a + of_b) * self.k * self.bits // 8
 
 
@@ -82,7 +91,7 @@ def cost_of_round(products: list[Product], loaded: float, target: Target) -> Rou
     """
     known = rates(target)
     multiplying = sum(
-        one.m * one.n * one.k / known.products(of_warpgroups=one.of_warpgroups, bits=one.bits)
+        one.multiplications / known.products(of_warpgroups=one.of_warpgroups, bits=one.bits)
         for one in products
     )
     moved = loaded + sum(one.shared_bytes for one in products)
@@ -101,4 +110,26 @@ def rows_together(rows: int, cols: int, at_once: int) -> int:
         cols: likewise.
         at_once: tiles, or clusters, that run at the same time.
     """
-    return min(_GROUPS, key=lambda count: count * rows + -(-at_once // count) * cols)
+    return min(_GROUPS, key=lambda count: read_by_groups(count, rows, cols, at_once))
+
+
+def read_by_groups(count: int, rows: int, cols: int, at_once: int) -> int:
+    """Rows and columns that tiles of one time read, so many rows of tiles gone down together.
+
+    Args:
+        count: rows of tiles.
+        rows: of a tile, or of those of a cluster.
+        cols: likewise.
+        at_once: tiles, or clusters, that run at the same time.
+    """
+    return count * rows + -(-at_once // count) * cols
+
+
+_SPAN = 1.23
+"""Rows, and columns, that tiles next to each other on Hilbert's curve lie in, over the root of
+their number: the mean of 16 to 132 tiles."""
+
+
+def read_along_curve(rows: int, cols: int, at_once: int) -> float:
+    """Rows and columns that tiles of one time read along Hilbert's curve; arguments as before."""
+    return (rows + cols) * _SPAN * sqrt(at_once)

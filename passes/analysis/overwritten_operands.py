@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from tilec.dialects.semantics import Resource, writes
 from tilec.dialects.semantics.ask import root_memory
 from tilec.dialects.semantics.upstream import constant_of
-from tilec.dialects.tile.ops import StmatrixOp, StoreOp, TmaLoadOp
+from tilec.dialects.tile.ops import StmatrixOp, StoreOp
 from tilec.dialects.tile.ops.base import Region, TileOp
+from tilec.dialects.tile.ops.tma import IncomingOp
 from tilec.dialects.tile.ops.wgmma import WgmmaProduct
 from tilec.dialects.tile.tiles import tile_value
 from tilec.ir.aliases import Op, Value
@@ -38,7 +39,7 @@ def overwritten_product(op: Op, flight: Flight) -> WgmmaProduct | None:
 
 def _written(op: TileOp) -> Region | None:
     """What of its memory an op sets; None if it is not known."""
-    if isinstance(op, TmaLoadOp):
+    if isinstance(op, IncomingOp):
         return Region(op.buffer_indices, op.extents)
     if isinstance(op, StmatrixOp | StoreOp):
         tile = tile_value(op.operands[0].type)

@@ -37,7 +37,7 @@ class FragmentElementwise:
         """The handler of each op."""
         return {
             **dict.fromkeys((*ELEMENTWISE, *COMPARISONS), self._elementwise),
-            **dict.fromkeys(CASTS, self._cast),
+            **dict.fromkeys((*CASTS, CastOp.OPERATION_NAME), self._cast),
             "arith.constant": self._constant,
             "arith.select": self._select,
             **dict(
@@ -80,7 +80,7 @@ class FragmentElementwise:
             return None
         operation = op.operation
         attributes = {a: operation.attributes[a] for a in operation.attributes}
-        attributes["fn"] = ir.StringAttr.get(operation.name)
+        attributes.setdefault("fn", ir.StringAttr.get(operation.name))
         inputs = [expansion.values(v) for v in operation.operands]
         if any(len(values) != len(types) for values in inputs):
             raise TilecError("changes the layout: convert it first")

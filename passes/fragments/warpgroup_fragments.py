@@ -6,6 +6,7 @@ from functools import lru_cache
 
 from tilec.isa import LANES, WARPGROUP_THREADS, Form
 from tilec.layout import LinearLayout, any_fragment_of
+from tilec.layout.operands import operand_layout
 
 _COLUMNS = 8
 """Of the tiles side by side that an accumulator is made of."""
@@ -15,7 +16,7 @@ _COLUMNS = 8
 def warp_piece(form: Form, name: str) -> LinearLayout:
     """What a tile's layout repeats: of an accumulator m16n8, as that of other instructions does."""
     unit = warp_unit(form, name)
-    if name == "a":
+    if name in "ae":
         return unit
     registers = [image for image in unit.bases["register"] if image[1] < _COLUMNS]
     return LinearLayout.of(
@@ -32,9 +33,9 @@ def warp_unit(form: Form, name: str) -> LinearLayout:
 
     Args:
         form: a form of `wgmma`.
-        name: `a` in registers, `c` or `d`.
+        name: `a` in registers, `c`, `d`, or `e`, the metadata of a sparse A.
     """
-    whole = any_fragment_of(form, name)
+    whole = operand_layout(form, name) if name == "e" else any_fragment_of(form, name)
     if not isinstance(whole, LinearLayout):
         whole = whole.over(whole.count & -whole.count)
     rows, cols = whole.out_sizes.values()

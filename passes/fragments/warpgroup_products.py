@@ -9,6 +9,7 @@ from tilec.dialects.tile.emit import emit, emit_effect, i64
 from tilec.dialects.tile.ops import (
     JoinWarpsOp,
     WarpgroupDotOp,
+    WarpgroupDotSpOp,
     WarpgroupIdOp,
     WarpgroupStartOp,
     WarpgroupWaitOp,
@@ -16,9 +17,10 @@ from tilec.dialects.tile.ops import (
     WgmmaCommitOp,
     WgmmaFenceOp,
     WgmmaOp,
+    WgmmaSpOp,
     WgmmaWaitOp,
 )
-from tilec.dialects.tile.ops.warpgroup_dot import WarpgroupProduct
+from tilec.dialects.tile.ops.warpgroup_dot import AwaitedProduct, WarpgroupProduct
 from tilec.dialects.tile.ops.wgmma import PassingOp
 from tilec.dialects.tile.tiles import TileValue, frag_type, tile_value
 from tilec.ir.aliases import Attribute, Type, Value
@@ -37,7 +39,7 @@ from .warpgroup_fragments import warp_unit
 
 
 class WarpgroupProducts:
-    """`tile.warpgroup_dot`s of one kernel."""
+    """`tile.warpgroup_dot`s and their kin of one kernel."""
 
     def __init__(self, types: FragmentTypes, thread: ThreadIndex) -> None:
         self._types = types
@@ -49,12 +51,13 @@ class WarpgroupProducts:
         return dict(
             [
                 lowers(WarpgroupDotOp, self._dot),
+                lowers(WarpgroupDotSpOp, self._dot),
                 lowers(WarpgroupStartOp, self._start),
                 lowers(WarpgroupWaitOp, self._wait),
             ]
         )
 
-    def _dot(self, op: WarpgroupDotOp, expansion: Expansion) -> list[Values]:
+    def _dot(self, op: AwaitedProduct, expansion: Expansion) -> list[Values]:
         """A product, and the wait for it."""
         return [self._awaited(op, self._begun(op, expansion), 0)]
 
@@ -73,8 +76,10 @@ class WarpgroupProducts:
         values = op.tile_values()
         sums = self._joined(op, "c", expansion.values(values["c"]))
         held: dict[str, Values] = {"c": _passed(WgmmaFenceOp, sums)}
-        if "a" in values:
-            held["a"] = _passed(WgmmaFenceOp, self._joined(op, "a", expansion.values(values["a"])))
+        for name in ("a", "e"):
+            if name in values:
+                joined = self._joined(op, name, expansion.values(values[name]))
+                held[name] = _passed(WgmmaFenceOp, joined)
         after = self._instructions(op, held)
         emit_effect(WgmmaCommitOp)
         return after
@@ -93,6 +98,7 @@ class WarpgroupProducts:
         sums = list(held["c"])
         true = arith.integer(i1(), 1)
         kept = {name: op.attributes[name] for name in op.attributes if name != "warps"}
+        served = _served(op)
         for k, (m, n) in cross(range(blocks.k), cross(range(blocks.m), range(blocks.n))):
             at = m * blocks.n + n
             a = held["a"][m * blocks.k + k] if "a" in held else op.a
@@ -100,8 +106,15 @@ class WarpgroupProducts:
             for name, number in (("a", m), ("b", n)):
                 if name in memory:
                     indices += memory[name].indices(number, k)
-            operands = [a, op.b, sums[at], true, *indices]
-            sums[at] = emit(WgmmaOp, operands, sums[at].type, **kept)
+            operands = [a, op.b, sums[at], true]
+            if served:
+                part, selector = divmod(k, served)
+                codes = held["e"][m * (blocks.k // served) + part]
+                chosen = {**kept, "selector": i64(selector)}
+                made = emit(WgmmaSpOp, [*operands, codes, *indices], sums[at].type, **chosen)
+            else:
+                made = emit(WgmmaOp, [*operands, *indices], sums[at].type, **kept)
+            sums[at] = made
         return sums
 
     def _first(self, op: WarpgroupProduct, name: str) -> Value:
@@ -251,8 +264,17 @@ def _part(op: WarpgroupProduct, name: str, tile: TileValue) -> Type:
     return frag_type(tuple(unit.out_sizes.values()), tile.element, unit)
 
 
+def _served(op: WarpgroupProduct) -> int:
+    """Instructions along K that one register of metadata serves; none of a dense product."""
+    if op.key.sparsity is None:
+        return 0
+    return warp_unit(op.key, "e").out_sizes["col"] // op.key.operand("e").cols
+
+
 def _parts_of_one(op: WarpgroupProduct, name: str) -> int:
     """Adjacent parts of one fragment of the warpgroup; several where N is not a power of two."""
+    if name == "e":
+        return 1
     return op.key.operand(name).cols // warp_unit(op.key, name).out_sizes["col"]
 
 

@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 from tilec.dialects.semantics import Resource, effects_of, finds, orders
 from tilec.dialects.tile.attributes import STAGES
-from tilec.dialects.tile.ops import AsyncCopyOp, StoreOp, WarpgroupDotOp
+from tilec.dialects.tile.ops import AsyncCopyOp, StoreOp
 from tilec.dialects.tile.ops.base import TileOp
+from tilec.dialects.tile.ops.warpgroup_dot import AwaitedProduct
 from tilec.dialects.tile.shared import shared_buffer
 from tilec.dialects.tile.tiles import bits_of
 from tilec.ir.aliases import Op
@@ -66,7 +67,7 @@ def loops_of_products(kernel: Kernel) -> Iterator[tuple[scf.ForOp, scf.ForOp | N
     Of loops at the top of a kernel, or in a loop over tiles there that carries nothing.
     """
     top = kernel.function.regions[0].blocks[0]
-    dots = kernel.named(WarpgroupDotOp)
+    dots = kernel.named(AwaitedProduct)
     for loop in kernel.named(scf.ForOp) if dots else ():
         own = [dot for dot in dots if dot.operation.block == loop.regions[0].blocks[0]]
         tiles = loop_over_tiles(loop, kernel.function)
@@ -156,7 +157,7 @@ class _Planning:
         for copy in copies:
             view = copy.copy.opview
             assert isinstance(view, AsyncCopyOp)
-            readers = [op for op in copy.loads if not isinstance(op.opview, WarpgroupDotOp)]
+            readers = [op for op in copy.loads if not isinstance(op.opview, AwaitedProduct)]
             why = copy.obstacle or why_no_map(view.source, kernel.function)
             if readers or any(op.block != block for op in copy.loads):
                 why = "not only products of its body read what is copied"
@@ -202,7 +203,7 @@ class _Planning:
 
     def _roles(self) -> WarpRoles | None:
         threads = self._kernel.threads
-        dots = self._kernel.named(WarpgroupDotOp)
+        dots = self._kernel.named(AwaitedProduct)
         held = max(_registers(dot, threads) for dot in dots)
         roles = warp_roles(threads, held, self._target)
         if roles is None:
@@ -226,7 +227,7 @@ class _Planning:
         return (left + size - kept) // size
 
 
-def _registers(dot: WarpgroupDotOp, threads: int) -> int:
+def _registers(dot: AwaitedProduct, threads: int) -> int:
     """Registers of a thread that hold the accumulators of a product."""
     type_ = ir.RankedTensorType(dot.d.type)
     return prod(type_.shape) * bits_of(type_.element_type) // 32 // threads

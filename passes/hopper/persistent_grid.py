@@ -14,11 +14,12 @@ from tilec.ir.types import i32
 from ..analysis.index_forms import is_pure
 from ..emit import index_constant
 from ..search import named
+from ..tile_order import TileOrder, curve_places
 from .clusters import Cluster
 
 
 def walk_tiles(
-    function: gpu.GPUFuncOp, around: Op, group: int = 1, cluster: Cluster | None = None
+    function: gpu.GPUFuncOp, around: Op, order: TileOrder, cluster: Cluster | None = None
 ) -> None:
     """Let each CTA take tiles that come as many behind each other as there are CTAs.
 
@@ -30,7 +31,7 @@ def walk_tiles(
         function: the kernel, whose body is one block and asks for no CTA but by `gpu.block_id` and
             `gpu.grid_dim`.
         around: an op of its body, at whose place in the source the loop is.
-        group: rows of tiles, or of clusters, that are gone down before a next column.
+        order: of tiles, or of clusters.
         cluster: which CTAs are one, if they are in clusters.
     """
     block = function.regions[0].blocks[0]
@@ -51,7 +52,7 @@ def walk_tiles(
         loop = scf.for_([first, count, ctas], [])
         body = loop.regions[0].blocks.append(ir.IndexType.get())
         with ir.InsertionPoint(body):
-            numbers = _places(body.arguments[0], x, y, group)
+            numbers = _places(body.arguments[0], x, y, order)
             if cluster is not None:
                 numbers[cluster.axis], there = _in_cluster(numbers, rank, extents, cluster)
             places = [_wide(number) for number in numbers]
@@ -117,20 +118,23 @@ def _extents(function: gpu.GPUFuncOp) -> list[Value]:
     return found
 
 
-def _places(tile: Value, across: Value, down: Value, group: int) -> list[Value]:
+def _places(tile: Value, across: Value, down: Value, order: TileOrder) -> list[Value]:
     """The place of a tile, or cluster, along x, y and z.
 
-    Grids are walked row by row, or some rows at a time, column by column in each such group: what
-    runs at the same time then reads less of both operands. The last group may have fewer rows.
+    Grids are walked row by row, or some rows at a time, column by column in each such group, or
+    along curves: what runs at the same time then reads less of both operands. The last group may
+    have fewer rows.
     In 32 bits, of which a division takes a quarter of the instructions; a launch has fewer tiles.
     """
     number = arith.index_castui(tile, i32())
-    if group == 1:
+    if order.rows == 1:
         row = arith.divui(number, across)
         return [arith.remui(number, across), arith.remui(row, down), arith.divui(row, down)]
     layer = arith.muli(across, down)
     z, in_layer = arith.divui(number, layer), arith.remui(number, layer)
-    rows = arith.minui(arith.integer(i32(), group), down)
+    if order.is_curve:
+        return [*curve_places(in_layer, across, down), z]
+    rows = arith.minui(arith.integer(i32(), order.rows), down)
     of_group = arith.muli(across, rows)
     which, within = arith.divui(in_layer, of_group), arith.remui(in_layer, of_group)
     first = arith.muli(which, rows)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from typing import NamedTuple
 
 from tilec.dialects.semantics import Spread
 from tilec.dialects.tile.attributes import DIRECT, LAYOUT
-from tilec.dialects.tile.ops import DotOp, LoadOp
-from tilec.dialects.tile.ops.dots import is_of_warpgroups
+from tilec.dialects.tile.dots import extents
+from tilec.dialects.tile.ops import DotOp, DotSpOp, LoadOp
+from tilec.dialects.tile.ops.dots import dot_values, is_of_warpgroups
 from tilec.dialects.tile.signs import FLAGS
 from tilec.dialects.tile.tiles import PlainTile, bits_of
 from tilec.ir.aliases import Op, Value
@@ -18,15 +20,19 @@ from tilec.ir.types import element_of
 from tilec.isa import LANES, WARPGROUP_WARPS, Form, Target, TilecError
 from tilec.isa.table import current
 from tilec.isa.types import ELEMENT_TYPES
-from tilec.isa.wgmma import COLUMNS, M, dense_key
+from tilec.isa.wgmma import COLUMNS, M, plain_key
 from tilec.isa.wording import counted
 from tilec.layout.extents import unit_extents
+from tilec.layout.operands import operand_layout
 
 from ..analysis.effects import is_shared
 from ..analysis.uniformity import Uniformity, control_of
 from ..layouts.tile_classes import plain
 from ..search import defining_op
 from .operand_buffers import OperandBuffer, operand_buffer
+
+WarpgroupDot = DotOp | DotSpOp
+"""Products of tiles that warpgroups may compute."""
 
 BESIDES = 26
 """Registers that a thread of a small kernel needs besides its accumulators."""
@@ -46,7 +52,7 @@ class WgmmaChoice(NamedTuple):
     buffers: dict[str, tuple[LoadOp, OperandBuffer]]
 
 
-def choose(dot: DotOp, warps: int, target: Target, uniformity: Uniformity) -> WgmmaChoice:
+def choose(dot: WarpgroupDot, warps: int, target: Target, uniformity: Uniformity) -> WgmmaChoice:
     """The `wgmma` for a product of tiles without layouts.
 
     Args:
@@ -58,7 +64,7 @@ def choose(dot: DotOp, warps: int, target: Target, uniformity: Uniformity) -> Wg
     Raises:
         TilecError: if there is none, saying why.
     """
-    tiles = {name: _tile(value) for name, value in zip("abd", _values(dot), strict=True)}
+    tiles = {name: _tile(value) for name, value in dot_values(dot).items()}
     if warps % WARPGROUP_WARPS:
         raise TilecError(f"{warps} warps are not whole warpgroups")
     if control_of(uniformity, dot, Spread.CTA) is not None:
@@ -77,18 +83,13 @@ def choose(dot: DotOp, warps: int, target: Target, uniformity: Uniformity) -> Wg
     return WgmmaChoice(form, grid, buffers)
 
 
-def _values(dot: DotOp) -> tuple[Value, Value, Value]:
-    a, b, _ = list(dot.operands)
-    return a, b, dot.results[0]
-
-
 def _tile(value: Value) -> PlainTile:
     found = plain(value)
     assert found is not None
     return found
 
 
-def _grid(dot: DotOp, tile: PlainTile, warps: int) -> tuple[int, int]:
+def _grid(dot: WarpgroupDot, tile: PlainTile, warps: int) -> tuple[int, int]:
     """Warps along M and N: as many along M as find 64 rows each, so that instructions are wide."""
     rows, cols = unit_extents(tile.shape)  # each warpgroup has a part of each unit
     if "warps" in dot.attributes:
@@ -112,7 +113,7 @@ def _grid(dot: DotOp, tile: PlainTile, warps: int) -> tuple[int, int]:
 
 
 def _form(
-    dot: DotOp,
+    dot: WarpgroupDot,
     tiles: dict[str, PlainTile],
     grid: tuple[int, int],
     kind: str,
@@ -134,7 +135,8 @@ def _form(
     known = current().forms
     width = tiles["d"].shape[1] if grid[1] == 1 else unit_extents(tiles["d"].shape)[1] // grid[1]
     widths = [n for n in reversed(COLUMNS) if not width % n and _in_panels(n, buffer)]
-    keys = [dense_key(d, a, b, n, kind) for n in widths] if all(names) else []
+    sparse = isinstance(dot, DotSpOp)
+    keys = [plain_key(d, a, b, n, kind, sparse=sparse) for n in widths] if all(names) else []
     form = next((known[k] for k in keys if k in known and known[k].min_ptx(target)), None)
     if form is None:
         types = " by ".join(str(tiles[name].element) for name in "ab")
@@ -142,10 +144,20 @@ def _form(
             f"no wgmma of {target} multiplies {types}, giving {tiles['d'].element} in {width} "
             "columns"
         )
-    depth, step = tiles["a"].shape[1], form.operand("a").cols
+    depth, step = tiles["b"].shape[0], form.operand("b").rows
     if depth % step:
         raise TilecError(f"{depth} of K are not a multiple of the {step} of {form.ptx}")
+    if sparse:
+        _check_codes(form, tiles)
     return form
+
+
+def _check_codes(form: Form, tiles: dict[str, PlainTile]) -> None:
+    """Check that a sparse product's tiles fit, and that registers of its metadata are whole."""
+    extents(form, tiles)
+    codes, whole = tiles["e"].shape[1], operand_layout(form, "e").out_sizes["col"]
+    if codes % whole:
+        raise TilecError(f"{codes} codes of a row are not a multiple of the {whole} of a register")
 
 
 def _in_panels(n: int, buffer: OperandBuffer) -> bool:
@@ -198,7 +210,9 @@ def _buffer(name: str, value: Value, uniformity: Uniformity) -> tuple[LoadOp, Op
     return load, operand_buffer(name, tile.shape, bits_of(tile.element), load.is_transposed)
 
 
-def dots_of(ops: list[Op]) -> list[DotOp]:
+def dots_of(ops: Iterable[Op]) -> list[WarpgroupDot]:
     """The products that may be warpgroups': those of level 1 that name no other instruction."""
-    found = [op for op in ops if isinstance(op, DotOp) and plain(op.results[0]) is not None]
+    found = [
+        op for op in ops if isinstance(op, DotOp | DotSpOp) and plain(op.results[0]) is not None
+    ]
     return [dot for dot in found if "form" not in dot.attributes or is_of_warpgroups(dot)]

@@ -12,7 +12,8 @@ from typing import Any
 
 from tilec.dialects.tile.attributes import TENSOR_MAPS
 from tilec.dialects.tile.ops.box_modes import element_strides, im2col_box
-from tilec.dialects.tile.ops.tma import BoxOp, OutgoingOp, TmaLoadOp, TmaPrefetchOp
+from tilec.dialects.tile.ops.tma import BoxOp, IncomingOp, OutgoingOp, TmaPrefetchOp
+from tilec.dialects.tile.ops.tma_rows import TmaGatherPrefetchOp
 from tilec.dialects.tile.shared import shared_buffer
 from tilec.ir.aliases import Value
 from tilec.ir.attributes import cluster_size, signature
@@ -20,7 +21,7 @@ from tilec.ir.mlir import ir
 from tilec.ir.ops import arith, llvm
 from tilec.ir.types import i32, i64, memref_of
 from tilec.isa import TilecError
-from tilec.isa.limits import BOX_ALIGNMENT, LARGEST_CLUSTER
+from tilec.isa.limits import LARGEST_CLUSTER
 
 from ..fragments.expansion import Expansion, Values
 from ..functions import is_kernel
@@ -38,8 +39,8 @@ class BoxCopies:
         self._lowering = lowering
         self._maps: dict[str, Value] = {}  # by what describes them
 
-    def load(self, op: TmaLoadOp, expansion: Expansion) -> list[Values]:
-        """`tile.tma_load`."""
+    def load(self, op: IncomingOp, expansion: Expansion) -> list[Values]:
+        """`tile.tma_load` and `tile.tma_gather`."""
         operands = {"bar": barrier_address(expansion.one(op.operands[2]), op.barrier_index)}
         operands |= _offsets(op)
         if op.mask is not None:
@@ -47,12 +48,16 @@ class BoxCopies:
         return self._copy(op, {"dst": _place(op, expansion)}, operands)
 
     def send(self, op: OutgoingOp, expansion: Expansion) -> list[Values]:
-        """`tile.tma_store` and `tile.tma_reduce`."""
+        """`tile.tma_store`, `tile.tma_reduce` and `tile.tma_scatter`."""
         return self._copy(op, {"src": _place(op, expansion)})
 
     def prefetch(self, op: TmaPrefetchOp, _: Expansion) -> list[Values]:
         """`tile.tma_prefetch`."""
         return self._copy(op, {}, _offsets(op))
+
+    def prefetch_rows(self, op: TmaGatherPrefetchOp, _: Expansion) -> list[Values]:
+        """`tile.tma_gather_prefetch`."""
+        return self._copy(op, {})
 
     def _copy(
         self, op: BoxOp, before: dict[str, Value], behind: dict[str, Value] | None = None
@@ -61,8 +66,7 @@ class BoxCopies:
         mnemonic = op.mnemonic
         assert mnemonic is not None
         coordinates = {
-            f"c{at}": arith.index_cast(index, i32())
-            for at, index in enumerate(reversed(op.array_indices))
+            f"c{at}": arith.index_cast(index, i32()) for at, index in enumerate(op.coordinates)
         }
         operands = {**before, "map": self._map(op), **coordinates, **(behind or {})}
         emit_instruction(mnemonic, operands)
@@ -123,7 +127,7 @@ def _described(op: BoxOp) -> dict[str, Any]:
     return found
 
 
-def _offsets(op: TmaLoadOp | TmaPrefetchOp) -> dict[str, Value]:
+def _offsets(op: IncomingOp | TmaPrefetchOp) -> dict[str, Value]:
     """What is added to the places of pixels, the last dimension first, each of 16 bits."""
     short = ir.IntegerType.get_signless(16)
     return {
@@ -161,8 +165,7 @@ def _place(op: BoxOp, expansion: Expansion) -> Value:
     *leading, row, col = (split(index) for index in op.buffer_indices)
     if col.value is not None or col.constant:
         raise TilecError("a box begins at column 0 of a matrix of the buffer")
-    line = matrix.cols * matrix.element_bytes
-    multiple = max(BOX_ALIGNMENT // line, 8 if op.swizzle != "none" else 1)
+    line, multiple = matrix.cols * matrix.element_bytes, op.row_multiple
     if row.constant % multiple or (row.value is not None and row.multiple % multiple):
         raise TilecError(
             f"the row where the box begins is not known to be a multiple of {multiple}"

@@ -46,7 +46,7 @@ class Wgmmas:
             name: self._operand(op, form, name, at, expansion) for at, name in enumerate("abc")
         }
         if form.sparsity:
-            values["e"] = expansion.values(op.operands[4])
+            values["e"] = list(expansion.values(op.operands[4]))
         arguments: list[Value] = []
         for wanted in call.arguments:
             if wanted.constant:

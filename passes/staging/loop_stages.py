@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 
 from tilec.dialects.tile.emit import emit, emit_effect
-from tilec.dialects.tile.ops import AllocSharedOp, AsyncCopyOp, WarpgroupDotOp
+from tilec.dialects.tile.ops import AllocSharedOp, AsyncCopyOp
+from tilec.dialects.tile.ops.warpgroup_dot import AwaitedProduct
 from tilec.ir.aliases import Block, Op, Value
 from tilec.ir.mlir import ir
 from tilec.ir.ops import arith, scf
@@ -181,17 +182,17 @@ def read_stage(reader: ir.Operation, old: Value, buffer: Value, stage: Value) ->
     """Replace what reads a buffer by what reads a stage of another.
 
     Args:
-        reader: a `tile.load`, or a `tile.warpgroup_dot`.
+        reader: a `tile.load`, or a product of warpgroups.
         old: the buffer.
         buffer: one of as many such matrices as there are stages.
         stage: the number of the stage.
     """
     view, operands = reader.opview, list(reader.operands)
-    if isinstance(view, WarpgroupDotOp):
+    if isinstance(view, AwaitedProduct):
         indices = []
         for name, operand in zip("ab", operands[:2], strict=True):
             indices += [stage] * (operand == old) + view.indices_of(name)
-        given = [buffer if operand == old else operand for operand in operands[:3]]
+        given = [buffer if operand == old else operand for operand in operands[: view.FIXED]]
         operands = [*given, *indices]
     else:
         operands = [buffer, stage, *operands[1:]]

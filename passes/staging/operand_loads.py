@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from tilec.dialects.semantics import LayoutRule, layout_rule
 from tilec.dialects.tile.attributes import DIRECT
 from tilec.dialects.tile.dots import DOTS
-from tilec.dialects.tile.ops import LoadOp, WarpgroupDotOp
+from tilec.dialects.tile.ops import LoadOp
 from tilec.dialects.tile.ops.base import RelatedOp
 from tilec.dialects.tile.ops.dots import dot_values
+from tilec.dialects.tile.ops.warpgroup_dot import AwaitedProduct
 from tilec.dialects.tile.tiles import tile_value
 from tilec.ir.mlir import ir
 from tilec.isa import Target
@@ -33,7 +34,7 @@ def operand_loads(function: ir.OpView, target: Target | None) -> list[LoadOp]:
         target: what it is for.
     """
     operands = [item for op in named(function, DOTS) for item in _operands(op.opview)]
-    held = ops_of(function, WarpgroupDotOp)
+    held = ops_of(function, AwaitedProduct)
     operands += [("a", dot.a) for dot in held if "a" in dot.tiles()]
     factors = _feeding([value for name, value in operands if name in _FACTORS])
     others = _feeding([value for name, value in operands if name not in _FACTORS])

@@ -12,8 +12,8 @@ from tilec.dialects.tile.ops import (
     AsyncCopyOp,
     AsyncWaitOp,
     LoadOp,
-    WarpgroupDotOp,
 )
+from tilec.dialects.tile.ops.warpgroup_dot import AwaitedProduct
 from tilec.dialects.tile.shared import shared_buffer
 from tilec.ir.aliases import Block, Op
 from tilec.ir.mlir import ir
@@ -123,7 +123,7 @@ def _staged(
         return None
     users = dict.fromkeys(op for use in target.uses if (op := use.owner.operation) != copy)
     loads = [
-        op for op in users if isinstance(op.opview, LoadOp | WarpgroupDotOp) and _inside(op, loop)
+        op for op in users if isinstance(op.opview, LoadOp | AwaitedProduct) and _inside(op, loop)
     ]
     if len(loads) < len(users):
         return None

@@ -15,9 +15,9 @@ from tilec.dialects.tile.ops import (
     ReduceOp,
     SliceOp,
     TransposeOp,
-    WarpgroupDotOp,
 )
 from tilec.dialects.tile.ops.memory import MemoryOp
+from tilec.dialects.tile.ops.warpgroup_dot import AwaitedProduct
 from tilec.ir.aliases import Type, Value
 from tilec.ir.mlir import ir
 from tilec.isa import TilecError
@@ -86,7 +86,7 @@ def _own_rule(
         return lambda op, expansion: [expansion.all(op.operation.operands)]
     if isinstance(op, SliceOp):
         return _unit_of
-    if isinstance(op, WarpgroupDotOp):
+    if isinstance(op, AwaitedProduct):
         return whole_product
     if op.operation.name in DOTS:
         return dot_units

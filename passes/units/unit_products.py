@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from itertools import product
 
 from tilec.dialects.tile.emit import emit
-from tilec.dialects.tile.ops import ConcatOp, SliceOp, WarpgroupDotOp
+from tilec.dialects.tile.ops import ConcatOp, SliceOp
 from tilec.dialects.tile.ops.dots import dot_values
+from tilec.dialects.tile.ops.warpgroup_dot import AwaitedProduct
 from tilec.ir.attributes import i64_attribute
 from tilec.ir.mlir import ir
 from tilec.layout.operands import INDICES
@@ -37,7 +38,7 @@ def dot_units(op: ir.OpView, expansion: Expansion) -> Sequence[Values]:
 
 def whole_product(op: ir.OpView, expansion: Expansion) -> Sequence[Values]:
     """`tile.warpgroup_dot`, whose tiles are put together before it, and taken apart after."""
-    assert isinstance(op, WarpgroupDotOp)
+    assert isinstance(op, AwaitedProduct)
     operands = list(op.operation.operands)
     for number in op.tiles().values():
         value = operands[number]

@@ -1,5 +1,7 @@
 """Global memory that two threads of a CTA touch, one of them writing, in no order.
 
+Threads of two CTAs: see `grid_races`.
+
 Accesses are remembered, by allocation, until all threads meet at a barrier, since which orders
 them with all that follow, or until their wave ends. What was written in the meantime is then held
 against everything that was touched: who else touched the same bytes, if anybody, is soon found;
@@ -19,6 +21,7 @@ from ..memory import Allocation
 from ..ptx.module import Instruction
 from ..wave import Wave
 from .examination import Examination
+from .grid_races import GridRaces
 from .progress import Progress
 from .touches import Log, Touches, numbered
 
@@ -33,10 +36,13 @@ class GlobalChecks:
         self.wave = wave
         self.findings = findings
         self.progress = progress
+        self.grid = GridRaces(wave, findings, progress)
+        self._forgotten: dict[str, None] = {}
         self.begin()
 
     def begin(self) -> None:
         """Begin a wave."""
+        self.grid.begin()
         self._logs: dict[int, Log] = {}
         self._size = 0
         self._restarts = 0
@@ -68,6 +74,8 @@ class GlobalChecks:
             return
         if not allocation.writable or (mask is not None and not mask.any()):
             return
+        if self.grid.on:
+            self.grid.access(instruction, allocation, offsets, size, mask, kind, values)
         progress = self.progress
         if self._restarts != progress.restarts:
             self.settle()
@@ -83,6 +91,12 @@ class GlobalChecks:
         self._size += touches.offsets.size
         if self._size > REMEMBERED:
             self._forget()
+
+    @property
+    def unchecked(self) -> list[str]:
+        """What has not been looked for, and where."""
+        far = [f"races within a CTA between far accesses to {name}" for name in self._forgotten]
+        return [*far, *(f"races between CTAs in {name}" for name in self.grid.left_out)]
 
     def _parts(self, offsets: Array, mask: Array | None) -> list[tuple[Allocation, Array]]:
         """The allocations that an access touches, with the threads that touch each."""
@@ -106,7 +120,7 @@ class GlobalChecks:
         self._size = 0
         for start, log in self._logs.items():
             self._check(log)
-            kept = self._logs[start] = Log(log.allocation)
+            kept = self._logs[start] = Log(log.allocation, forgotten=True)
             for touches in log.touches[(len(log.touches) + 1) // 2 :]:
                 touches.checked = True
                 kept.add(touches)
@@ -115,6 +129,8 @@ class GlobalChecks:
     def _check(self, log: Log) -> None:
         if not (log.written and log.plain):
             return
+        if log.forgotten:
+            self._forgotten.setdefault(log.allocation.name)
         everyone = numbered(self.wave.shape)
         granule = min(touches.size for touches in log.touches)
         shared = _touched_by_several(log, granule, everyone)

@@ -49,6 +49,11 @@ class Progress:
             self.clocks.expand(ctas)
             self._tick()
 
+    @property
+    def past(self) -> int:
+        """Time that passed before it began again, if that ever was in this wave."""
+        return self.restarts * _LIMIT
+
     def _tick(self) -> None:
         """Take note of the time."""
         if int(self.clocks.now.max()) >= _LIMIT:

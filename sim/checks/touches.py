@@ -124,12 +124,14 @@ class Log:
         touches: what has touched it, oldest first.
         written: whether anybody writes.
         plain: whether anybody touches it without synchronising.
+        forgotten: whether older touches since the last barrier of all are forgotten.
     """
 
     allocation: Allocation
     touches: list[Touches] = field(default_factory=list)
     written: bool = False
     plain: bool = False
+    forgotten: bool = False
 
     def add(self, touches: Touches) -> None:
         """The allocation is touched."""

@@ -92,7 +92,7 @@ def _warp(binding: Binding) -> Step:
 
 @instruction("fence", "membar", traits=PLAIN, undefined=harm)
 def _fence(binding: Binding) -> Step:
-    machine, modifiers = binding.machine, binding.modifiers
+    machine, modifiers, where = binding.machine, binding.modifiers, binding.instruction
     observer = machine.observer
     if observer is None:
         return _nothing
@@ -104,7 +104,7 @@ def _fence(binding: Binding) -> Step:
         return lambda: observer.proxy_fence(machine.active())
 
     def fence() -> None:
-        observer.fence()
+        observer.fence(where)
         cluster.publish(machine)
 
     return fence

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
-from tilec.isa.limits import MAP_BYTES, MAP_PLACES
+from tilec.isa.limits import MAP_BYTES, MAP_PLACES, ROWS_OF_COPY
 from tilec.isa.wording import counted
 
 from ..alu import Array
@@ -36,7 +36,6 @@ _DESTINATION = 128
 """Bytes that a box in shared memory is aligned to."""
 _FEWEST_IM2COL = 3
 _OF_ROWS = ("tile::gather4", "tile::scatter4")
-_ROWS = 4
 
 _decode = lru_cache(maxsize=256)(Descriptor.decode)
 
@@ -55,7 +54,7 @@ class _Map:
         self.of_rows = next((m for m in binding.modifiers if m in _OF_ROWS), "")
         if self.of_rows and self.rank != len(("column", "row")):
             raise binding.error(f"{self.of_rows} of {rank}; legal: 2d")
-        count = 1 + _ROWS if self.of_rows else self.rank
+        count = 1 + ROWS_OF_COPY if self.of_rows else self.rank
         if not isinstance(inside, Vector) or len(inside.items) != count:
             raise binding.error(f"a copy of {rank} takes {count} coordinates")
         self.coordinates = [binding.source(item, "s32") for item in inside.items]

@@ -65,6 +65,7 @@ from .registers import (
     select,
 )
 from .registers import slice as slice  # noqa: A004 (the op's name)
+from .rows import tma_gather, tma_gather_prefetch, tma_scatter
 from .tcgen05 import (
     alloc_tensor,
     tcgen05_alloc,
@@ -88,6 +89,7 @@ from .wgmma import (
     join_warps,
     warp_part,
     warpgroup_dot,
+    warpgroup_dot_sp,
     warpgroup_start,
     warpgroup_type,
     warpgroup_wait,
@@ -167,13 +169,17 @@ __all__ = [
     "tcgen05_wait_st",
     "tensor_buffer",
     "tensor_type",
+    "tma_gather",
+    "tma_gather_prefetch",
     "tma_load",
     "tma_prefetch",
     "tma_reduce",
+    "tma_scatter",
     "tma_store",
     "transpose",
     "warp_part",
     "warpgroup_dot",
+    "warpgroup_dot_sp",
     "warpgroup_id",
     "warpgroup_start",
     "warpgroup_type",

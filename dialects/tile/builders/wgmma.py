@@ -12,7 +12,12 @@ from tilec.layout import LinearLayout, any_fragment_of
 from tilec.layout.operands import operand_layout
 
 from ..ops.base import check_op
-from ..ops.warpgroup_dot import WarpgroupDotOp, WarpgroupStartOp, WarpgroupWaitOp
+from ..ops.warpgroup_dot import (
+    WarpgroupDotOp,
+    WarpgroupDotSpOp,
+    WarpgroupStartOp,
+    WarpgroupWaitOp,
+)
 from ..ops.wgmma import (
     AccumulatorOp,
     JoinWarpsOp,
@@ -187,6 +192,26 @@ def warpgroup_dot(
     """
     attributes = _product(form, warps, imm_trans_a, imm_trans_b)
     return emit(WarpgroupDotOp, [a, b, c, *indices_of(indices)], c.type, attributes)
+
+
+@located
+def warpgroup_dot_sp(
+    form: Form | str,
+    a: Value,
+    b: Value,
+    c: Value,
+    e: Value,
+    *indices: Index,
+    warps: tuple[int, int],
+    imm_trans_a: int = 0,
+    imm_trans_b: int = 0,
+) -> Value:
+    """`tile.warpgroup_dot_sp`: the same with a sparse A as stored, and its metadata `e`, a tile.
+
+    Other arguments are those of `warpgroup_dot`.
+    """
+    attributes = _product(form, warps, imm_trans_a, imm_trans_b)
+    return emit(WarpgroupDotSpOp, [a, b, c, e, *indices_of(indices)], c.type, attributes)
 
 
 @located

@@ -44,9 +44,11 @@ from .tensor_memory import (
     TensorBufferOp,
 )
 from .tma import TmaLoadOp, TmaPrefetchOp, TmaReduceOp, TmaStoreOp
+from .tma_rows import TmaGatherOp, TmaGatherPrefetchOp, TmaScatterOp
 from .views import BroadcastOp, ExpandOp, ReshapeOp, TransposeOp
 from .warpgroup_dot import (
     WarpgroupDotOp,
+    WarpgroupDotSpOp,
     WarpgroupStartOp,
     WarpgroupWaitOp,
 )
@@ -126,13 +128,17 @@ __all__ = [
     "Tcgen05WaitLdOp",
     "Tcgen05WaitStOp",
     "TensorBufferOp",
+    "TmaGatherOp",
+    "TmaGatherPrefetchOp",
     "TmaLoadOp",
     "TmaPrefetchOp",
     "TmaReduceOp",
+    "TmaScatterOp",
     "TmaStoreOp",
     "TransposeOp",
     "WarpPartOp",
     "WarpgroupDotOp",
+    "WarpgroupDotSpOp",
     "WarpgroupIdOp",
     "WarpgroupStartOp",
     "WarpgroupWaitOp",

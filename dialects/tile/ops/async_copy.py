@@ -17,11 +17,11 @@ from .memory import vector_of
 class AsyncCopyOp(TileOp, name="async_copy"):
     """Copy a tile of `shape` from global to shared memory, by all threads of the CTA.
 
-    Operands: source, target, the source's indices, the target's indices. `vector` elements
-    (those of `tile.load`) go at once: 4, 8 or 16 bytes by `cp.async`, fewer by plain loads
-    and stores, as on targets without `cp.async`. `masked`: elements outside the source's
-    extents arrive as zero; `cp.async` is exact to the element, loads take a vector to be inside
-    or outside as a whole, as `vector` promises.
+    Operands: source, target, the source's indices, the target's indices. `vector` elements (as in
+    `tile.load`) are copied at once: 4, 8 or 16 bytes by `cp.async`, fewer by plain loads and
+    stores, as on targets without `cp.async`. With `masked`, elements outside the source's extents
+    are copied as zeros. `cp.async` is exact to the element; plain loads assume that a vector is
+    inside or outside as a whole, as `vector` guarantees.
     """
 
     assembly_format = (

@@ -105,9 +105,9 @@ def _form(op: str, type_: str, element: Type, target: Target | None) -> Atomic:
 class AtomicRmwOp(FetchingOp, name="atomic_rmw"):
     """Combine a tile or fragment into memory by `fn`, atomically; returns the old value.
 
-    `fn` is one of `tile.atomic`, or `exchange`. Elements lie one after the other from the indices
-    on, or at places of their own and under a condition as of `tile.gather`. The order
-    in which elements at one place are updated is unspecified; each returns what it found.
+    `fn` is one of `tile.atomic`, or `exchange`. Elements are consecutive, starting at the indices,
+    or have individual positions and a condition as in `tile.gather`. Elements at the same position
+    are updated in unspecified order; each returns the value before its update.
     """
 
     assembly_format = (
@@ -141,9 +141,9 @@ class AtomicRmwOp(FetchingOp, name="atomic_rmw"):
 
 
 class AtomicCasOp(FetchingOp, name="atomic_cas"):
-    """Store a tile or fragment where memory holds `compare`, atomically; returns the old value.
+    """Store a tile or fragment where memory contains `compare`, atomically; returns the old value.
 
-    Elements are updated independently. Places and condition are those of `tile.atomic_rmw`.
+    Elements are updated independently. Positions and condition are those of `tile.atomic_rmw`.
     """
 
     assembly_format = (

@@ -9,6 +9,8 @@ With layouts, each is a repetition of the form's fragment over registers and war
 hold the rows of A and the columns of B that their part of C needs, and all of K.
 """
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from tilec.dialects.semantics import LayoutRule
@@ -52,7 +54,7 @@ class DotOp(TileOp, name="dot"):
 
 
 class DotSpOp(TileOp, name="dot_sp"):
-    """`tile.dot` with a sparse A, by instructions of one `mma.sp` form.
+    """`tile.dot` with a sparse A, by instructions of one `mma.sp` form, or of `wgmma`.
 
     `a` is the half of A that is stored, MxK/2; `e` its metadata, a 4-bit code for each chunk of a
     row, i4, in the order of `.sp::ordered_metadata`: `tilec.runtime.sparse` makes both.
@@ -135,6 +137,12 @@ class DotSpScaledOp(TileOp, name="dot_sp_scaled"):
         _check(self)
 
 
+WARPGROUP_FAMILIES: Mapping[str, Family] = MappingProxyType(
+    {DotOp.OPERATION_NAME: Family.WGMMA, DotSpOp.OPERATION_NAME: Family.WGMMA_SP}
+)
+"""The instructions by which warpgroups compute products of tiles, by the op's name."""
+
+
 def dot_values(op: Op) -> dict[str, Value]:
     """The operands of a product of tiles, and its result `d`, by name."""
     names = (*DOTS[op.operation.name].operands, "d")
@@ -142,10 +150,10 @@ def dot_values(op: Op) -> dict[str, Value]:
 
 
 def is_of_warpgroups(op: Op) -> bool:
-    """Whether a `tile.dot` without layouts says that warpgroups multiply, by `wgmma`."""
+    """Whether a `tile.dot` or `tile.dot_sp` says that warpgroups multiply, by `wgmma`."""
     found = op.attributes.get("form")
     named = isinstance(found, ir.StringAttr) and found.value.startswith(str(Family.WGMMA))
-    return named and op.operation.name == DotOp.OPERATION_NAME
+    return named and op.operation.name in WARPGROUP_FAMILIES
 
 
 def dot_form(op: Op) -> Mma:
@@ -179,7 +187,8 @@ def _check(op: TileOp) -> None:
         return
     _check_shapes(tiles)
     if plain and is_of_warpgroups(op):
-        found = form_of(ir.StringAttr(op.attributes["form"]).value, Family.WGMMA)
+        family = WARPGROUP_FAMILIES[op.operation.name]
+        found = form_of(ir.StringAttr(op.attributes["form"]).value, family)
         assert isinstance(found, Product)
         _check_form(found, tiles, unsigned)
         return

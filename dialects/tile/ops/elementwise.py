@@ -1,6 +1,7 @@
 """`tile.fill`, `tile.elementwise`, `tile.cast`: register by register."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -16,7 +17,7 @@ from tilec.isa.wording import counted
 from ..casts import CASTS, WIDE, check_cast
 from ..dialect import ByteType
 from ..tiles import TileValue
-from .base import TileOp, any_tile_of, fragment_value, integer
+from .base import TileOp, any_tile_of, fragment_value, integer, without_layouts
 
 ELEMENTWISE: Mapping[str, int] = MappingProxyType(
     {
@@ -50,7 +51,7 @@ _ON_INTEGERS = frozenset({"math.absi", "math.ctlz", "math.ctpop", "math.cttz"})
 
 
 class FillOp(TileOp, name="fill"):
-    """A tile or fragment whose elements all are one scalar."""
+    """A tile or fragment whose elements are all equal to a scalar."""
 
     assembly_format = "$value attr-dict `:` type($value) `->` type($tile)"
 
@@ -72,7 +73,7 @@ class FillOp(TileOp, name="fill"):
 class ElementwiseOp(TileOp, name="elementwise"):
     """An upstream scalar op applied to each element of fragments of one type.
 
-    Of a comparison the result has elements of type i1. Further attributes are those of the
+    The result of a comparison has elements of type i1. Further attributes are those of the
     upstream op.
     """
 
@@ -166,22 +167,24 @@ def check_kind(name: str, element: Type) -> None:
 
 
 class CastOp(TileOp, name="cast"):
-    """An upstream cast applied to each element; shape and layout stay.
+    """An upstream cast of each element of a tile or fragment; shape and layout do not change.
 
-    Besides what upstream lowers, f32, f16, bf16, tf32 and the floats of 8, 6 and 4 bits (those
-    of 6, and of 4 if they stand so, in `!tile.byte`) go to each other: by `arith.truncf` to fewer
-    bits, `arith.extf` to more, `arith.convertf` to as many. A conversion to at most 8 bits rounds
-    to nearest even, gives the largest finite number for what is larger, and for NaN the type's
-    NaN, or the largest number where it has none, without a sign (PTX ISA, `cvt.rn.satfinite`).
-    A conversion to tf32 rounds to nearest, ties away from zero (`cvt.rna.tf32`).
+    In addition to the casts that upstream lowers, f32, f16, bf16, tf32 and floats of 8, 6 and 4
+    bits (6-bit floats, and optionally 4-bit floats, in `!tile.byte`) are converted to each other:
+    by `arith.truncf` to fewer bits, `arith.extf` to more, and `arith.convertf` to the same number.
+    A conversion to at most 8 bits rounds to nearest even, saturates to the largest finite number,
+    and converts NaN to the type's NaN or, if it has none, to the largest number, without a sign
+    (PTX ISA, `cvt.rn.satfinite`). A conversion to tf32 rounds to nearest, ties away from zero
+    (`cvt.rna.tf32`).
 
-    Further attributes are those of the upstream op.
+    On tiles it is for the types that upstream's ops do not take, such as `!tile.byte`. Further
+    attributes are those of the upstream op.
     """
 
     assembly_format = "keyword($fn) $source attr-dict `:` type($source) `to` type($result)"
 
     OPEN = True
-    SEMANTICS = PURE
+    SEMANTICS = PURE.but(layouts=LayoutRule.JOINED, cost=1)
 
     source: ext.Operand[Any]
     fn: ir.StringAttr
@@ -192,9 +195,10 @@ class CastOp(TileOp, name="cast"):
         name = self.fn.value
         if name not in CASTS:
             raise UnknownNameError("cast", name, CASTS)
-        source = fragment_value(self.operands[0], "source")
-        result = fragment_value(self.results[0], "result")
-        if (source.shape, source.layout) != (result.shape, result.layout):
+        without_layouts(self)
+        source = any_tile_of(self.operands[0], "source")
+        result = any_tile_of(self.results[0], "result")
+        if replace(result, element=source.element) != source:
             raise TilecError(
                 f"shape and layout must stay: {self.operands[0].type} to {self.results[0].type}"
             )

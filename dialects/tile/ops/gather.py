@@ -149,16 +149,16 @@ TYPES = "(`by` type($offsets)^)? (`where` type($condition)^)?"
 
 
 class GatherOp(IndexedOp, name="gather"):
-    """Load a tile or fragment from memory, each element from its own place.
+    """Load a tile or fragment from memory, each element from its own position.
 
-    Along dimensions that `along` names an element lies at the index plus its offset; along the
-    others as in `tile.load`. With offsets %o along dimension 0 element (r, c) is
-    `memory[%i + %o(r, c), %j + c]`. Elements whose condition is false are zero and not read; so
-    are, `masked`, those outside the memref's extents, on either side.
+    Along the dimensions in `along`, the position of an element is the index plus its offset; along
+    the others it is as in `tile.load`. With offsets %o along dimension 0, element (r, c) is
+    `memory[%i + %o(r, c), %j + c]`. Elements whose condition is false are zero and not read. With
+    `masked`, so are elements outside the memref's extents, on either side.
 
-    `vector` (i64, 1 where absent) promises what it does in `tile.load`, and that this many elements
-    share an offset and a condition. Along the last dimension elements with offsets are moved one
-    by one.
+    `vector` (i64, default 1) guarantees the same as in `tile.load`, and that this many elements
+    share an offset and a condition. Elements with offsets along the last dimension are moved one by
+    one.
     """
 
     assembly_format = f"$source {PLACES} `:` type($source) {TYPES} `->` type($tile)"
@@ -181,10 +181,10 @@ class GatherOp(IndexedOp, name="gather"):
 
 
 class ScatterOp(IndexedOp, name="scatter"):
-    """Store a tile or fragment to memory, each element to its own place.
+    """Store a tile or fragment to memory, each element to its own position.
 
-    Offsets, condition and attributes are those of `tile.gather`. If several elements go to
-    one place, one of them remains; which one is unspecified.
+    Offsets, condition and attributes are those of `tile.gather`. If several elements have the same
+    position, one of them remains; which one is unspecified.
     """
 
     assembly_format = f"$tile `,` $target {PLACES} `:` type($tile) `,` type($target) {TYPES}"
@@ -207,7 +207,7 @@ class ScatterOp(IndexedOp, name="scatter"):
 
 
 class AtomicScatterOp(IndexedOp, name="atomic_scatter"):
-    """Combine a tile or fragment into memory by `fn`, atomically, each element at its own place.
+    """Combine a tile or fragment into memory by `fn`, atomically, each element at its own position.
 
     Offsets, condition and attributes are those of `tile.gather`; `tile.atomic` says how and in
     which order memory is updated.

@@ -72,16 +72,16 @@ class AsmOp(TileOp):
 
 
 class InlineAsmOp(AsmOp, name="inline_asm"):
-    """PTX for each element, which computes its results of its operands alone.
+    """PTX for each element, whose results depend only on its operands.
 
     The text is that of LLVM's inline assembly: `$0` and so on stand for registers, `$$` for a
     dollar. The constraints have a letter for each register: outputs first, with `=` before it, or
     `=&` where it is written before all inputs are read; then inputs, or the number of an output
     that is the same register. `h` has 16 bits, `r` and `f` 32, `l` and `d` 64.
 
-    One call takes `pack` elements of each operand, 1 if it is not said, as they lie in a lane; of
-    less than 32 bits they are packed into words of 32 bits, the first lowest, or one of 16. The
-    text may be executed again, elsewhere, or not at all.
+    One call processes `pack` elements of each operand, by default 1, in their order in a lane.
+    Elements narrower than 32 bits are packed into 32-bit words, the first in the low bits, or one
+    16-bit word. The text may be executed again, moved, or removed.
     """
 
     SEMANTICS = PURE.but(layouts=LayoutRule.JOINED)
@@ -99,11 +99,11 @@ class InlineAsmOp(AsmOp, name="inline_asm"):
 
 
 class InlineAsmVolatileOp(AsmOp, name="inline_asm_volatile"):
-    """The same with an effect of its own, such as a wait, or with what it finds, such as a clock.
+    """PTX with side effects, such as a wait, or with varying results, such as a clock.
 
-    It is executed as often as it is written, for every copy of an element that the CTA holds, and
-    in order with others of its kind. It orders no memory. A kernel that has one keeps the threads
-    and the grid that it is written for, which the text may ask for.
+    It is executed exactly as often as it is written, for every copy of an element in the CTA, and
+    in program order with other such ops. It does not order memory. Passes do not change the threads
+    and the grid of a kernel with such an op, since the text may read them.
     """
 
     SEMANTICS = PURE.but(

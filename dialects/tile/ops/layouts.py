@@ -17,10 +17,10 @@ from .base import TileOp, any_tile_of, fragment_value, scope_of_fragment, withou
 
 
 class ConvertLayoutOp(TileOp, name="convert_layout"):
-    """The same tile under the result's layout; both tensors, or both fragments.
+    """The same tile in the result's layout; both are tensors, or both are fragments.
 
-    Where a tensor has no layout yet (level 1), it gets that of the other side; where neither has,
-    the two may get different ones.
+    If a tensor has no layout yet (level 1), it gets that of the other side; if neither has one,
+    the two may get different layouts.
     """
 
     assembly_format = "$source attr-dict `:` type($source) `->` type($result)"

@@ -65,9 +65,9 @@ class LdmatrixOp(TileOp, name="ldmatrix"):
     Element (r, c) is `memory[…, i + r, j + c]`, or `memory[…, i + c, j + r]` with the unit
     attribute `transposed`. The fragment's layout must be the instruction's.
 
-    A form that unpacks takes 16 packed elements from the first of 16 bytes on (8 of the `s4`
-    form), each for one of the bytes in the fragment. 4-bit floats in `!tile.byte` are then moved
-    to where that type has them, two bits above where `ldmatrix` leaves them.
+    A form that unpacks reads 16 packed elements from the start of each 16 bytes (8 for the `s4`
+    form), one for each byte in the fragment. 4-bit floats in `!tile.byte` are then moved to the
+    bits that this type requires, two bits above those of `ldmatrix`.
     """
 
     assembly_format = (
@@ -92,7 +92,7 @@ class LdmatrixOp(TileOp, name="ldmatrix"):
 
 
 class StmatrixOp(TileOp, name="stmatrix"):
-    """A fragment to shared memory by one `stmatrix`; the mirror of `tile.ldmatrix`."""
+    """A fragment to shared memory by one `stmatrix`; the reverse of `tile.ldmatrix`."""
 
     assembly_format = (
         "$tile `,` $target `[` $indices `]` (`transposed` $transposed^)? attr-dict "

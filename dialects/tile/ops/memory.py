@@ -35,11 +35,10 @@ class AllocSharedOp(TileOp, name="alloc_shared"):
 
     The memref is static, row-major, in the space `#tile.shared<"swizzle">`; its last two dimensions
     are the swizzled matrix, those before count buffers; of rank 1, in `"none"` and of `i64`, it
-    holds mbarriers. In the space `#gpu.address_space<workgroup>` it is an array of any rank, to
-    which tiles go as to one in global memory, by `tile.load`, `tile.store`, `tile.gather`,
-    `tile.scatter` and the atomic ops, in program order. `offset` (i64) is its place in the
-    kernel's shared memory, in bytes; either all buffers of a kernel have one, or none, and then
-    they lie one after the other.
+    holds mbarriers. In the space `#gpu.address_space<workgroup>` it is an array of any rank, which
+    `tile.load`, `tile.store`, `tile.gather`, `tile.scatter` and the atomic ops access like one in
+    global memory, in program order. `offset` (i64) is its position in the kernel's shared memory,
+    in bytes. Either all buffers of a kernel have one, or none; then they follow one another.
     """
 
     assembly_format = "(`at` $offset^)? attr-dict `:` type($buffer)"
@@ -176,15 +175,15 @@ def indices_of_tile(op: MemoryOp) -> Sequence[ir.Value]:
 class LoadOp(MemoryOp, name="load"):
     """Load a tile or fragment from memory: element (r, c) is `memory[…, i + r, j + c]`.
 
-    Unit attributes: `transposed`, memory holds the transpose, the element is
-    `memory[…, i + c, j + r]`; `masked`, elements outside the memref's extents are zero and
-    not read. `vector` (i64, 1 where absent) promises that this many elements from each multiple
-    of it in the memref's last dimension on are contiguous and aligned as one access and, in
-    a masked load, are in or out of bounds together.
+    Unit attributes: `transposed`, memory holds the transpose, the element is `memory[…, i + c, j +
+    r]`; `masked`, elements outside the memref's extents are zero and not read. `vector` (i64,
+    default 1) guarantees that this many elements, starting at each multiple of it in the memref's
+    last dimension, are contiguous and aligned as one access and, in a masked load, are in or out of
+    bounds together.
 
-    Elements of less than a byte lie in a memref of `i8`, low bits first along its last
-    dimension, which, the indices and `vector` count bytes; narrow floats in `!tile.byte` are
-    `i8` too.
+    Elements narrower than a byte are stored in a memref of `i8`, low bits first along its last
+    dimension; that dimension, the indices and `vector` count bytes. Narrow floats in `!tile.byte`
+    are also `i8`.
 
     `form`, for a tile in shared memory, names the `ldmatrix` that loads its fragments, or is `none`
     for plain loads; without it `tile-to-fragments` chooses.

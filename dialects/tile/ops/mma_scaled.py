@@ -14,8 +14,8 @@ from .mma_sp import check_metadata
 class MmaScaledOp(TileOp, name="mma_scaled"):
     """`d = (a · sfa) · (b · sfb) + c` by one block-scaled `mma` instruction.
 
-    `sfa` and `sfb` are fragments of scale factors: of A by row, chunk of K, byte id and thread
-    id, of B by chunk and column. The ids say which of them the instruction reads.
+    `sfa` and `sfb` are fragments of scale factors: for A by row, chunk of K, byte id and thread
+    id, for B by chunk and column. The ids select those that the instruction reads.
     """
 
     assembly_format = (

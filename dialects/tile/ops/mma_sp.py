@@ -15,7 +15,7 @@ class MmaSpOp(TileOp, name="mma_sp"):
     """`d = a · b + c` with a sparse A, by one `mma.sp` instruction.
 
     `a` is the fragment of A as stored, `e` that of the metadata: 4-bit codes by row, chunk and
-    selector. `selector` says which of the metadata the instruction reads.
+    selector. `selector` selects the metadata that the instruction reads.
     """
 
     assembly_format = (

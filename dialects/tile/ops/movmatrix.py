@@ -14,8 +14,8 @@ from .base import TileOp, form_of, fragment_value
 class MovmatrixOp(TileOp, name="movmatrix"):
     """An 8x8 tile of 16-bit elements, held along rows, then along columns, by one `movmatrix`.
 
-    The elements stay where they are in the tile; the result's layout is the instruction's:
-    a lane that held two neighbours of a row then holds two of a column.
+    The positions of elements in the tile do not change; the result has the instruction's layout: a
+    lane that held two neighbours in a row then holds two in a column.
     """
 
     assembly_format = "$source attr-dict `:` type($source) `->` type($result)"

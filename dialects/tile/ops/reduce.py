@@ -47,11 +47,11 @@ def _variation(op: TileOp) -> Variation:
 class ReduceOp(RelatedOp, name="reduce"):
     """A tile of one rank less: dimension `axis` combined by the upstream op `fn`.
 
-    Of a tile of rank 1 it is a scalar, the same in all threads. In which order elements are
-    combined is not said, but it depends on the layouts alone, and all who hold an element of the
-    result hold the same bits. A fragment is combined over what the warp holds of it.
+    For a tile of rank 1 it is a scalar, the same in all threads. The order in which elements are
+    combined is unspecified, but depends only on the layouts, and all threads that hold an element
+    of the result hold the same bits. A fragment is combined over the elements in the warp.
 
-    Where tiles have layouts, the result is held by the lanes that held what went into it:
+    If tiles have layouts, an element of the result is in the lanes that hold its inputs:
     `tilec.layout.views.drop_dim`.
     """
 

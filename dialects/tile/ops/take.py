@@ -17,12 +17,12 @@ from .views import axis_of, check_alike
 class TakeOp(RelatedOp, name="take"):
     """The tile whose element i along dimension `axis` is element `(i & keep) ^ flip` of the source.
 
-    With `keep` -1, all bits, `flip` 1 exchanges neighbours, and `flip` of all bits turns the
-    dimension round; with `keep` 0 all elements are the one number `flip`. Scans, sorts and
-    reductions by any function are made of such steps.
+    With `keep` -1, all bits, `flip` 1 exchanges neighbours, and `flip` of all bits reverses the
+    dimension; with `keep` 0 all elements are element `flip`. Scans, sorts and reductions by
+    arbitrary functions are built from such steps.
 
-    A warp takes elements from its own alone: by layouts in which each bit of the index is one bit
-    of a register's or lane's number. `tile-assign-layouts` gives those, or converts.
+    Elements come from the same warp. This requires layouts in which each bit of the index is one
+    bit of the register or lane number; `tile-assign-layouts` chooses those, or converts.
     """
 
     assembly_format = (

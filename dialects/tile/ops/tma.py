@@ -1,6 +1,7 @@
 """`tile.tma_*`: boxes of arrays copied by the tensor memory accelerator, one instruction each."""
 
 from collections.abc import Sequence
+from math import gcd
 from typing import Any
 
 from tilec.dialects.semantics import Access, Resource, Scope, Semantics, Touch
@@ -8,7 +9,14 @@ from tilec.dialects.semantics.effects import reads
 from tilec.ir.aliases import Value
 from tilec.ir.mlir import ext, ir
 from tilec.isa import TilecError
-from tilec.isa.limits import BOX_EXTENTS, MAP_ALIGNMENT, MAP_RANKS, TENSOR_REDUCTIONS
+from tilec.isa.limits import (
+    BOX_ALIGNMENT,
+    BOX_EXTENTS,
+    MAP_ALIGNMENT,
+    MAP_RANKS,
+    ROWS_OF_COPY,
+    TENSOR_REDUCTIONS,
+)
 from tilec.isa.wording import counted
 from tilec.layout.swizzle import SWIZZLES
 
@@ -19,8 +27,9 @@ from .barrier import check_barrier
 from .base import TileOp, check_indices, memory
 from .box_modes import LOWER, STEPS, UPPER, check_modes, element_strides, spanned
 
+_MATRIX = 2
 _RANKS = MAP_RANKS[1:]
-_SIGNALS = "mbarrier::complete_tx::bytes"
+SIGNALS = "mbarrier::complete_tx::bytes"
 
 
 class BoxOp(TileOp):
@@ -33,6 +42,8 @@ class BoxOp(TileOp):
 
     OPTIONAL = frozenset({STEPS})
 
+    BY_ROWS = False
+    """Whether it copies four rows of a matrix, each at a number of its own."""
     ARRAY = 0
     BUFFER = 1  # -1 of an op without
     FIXED = 2
@@ -51,7 +62,18 @@ class BoxOp(TileOp):
     @property
     def array_indices(self) -> list[Value]:
         """Where the box begins in the array."""
-        return list(self.operands)[self.FIXED : self.FIXED + self.rank]
+        return list(self.operands)[self.FIXED : self.FIXED + self.index_count]
+
+    @property
+    def index_count(self) -> int:
+        """Indices of the array: one per dimension; the numbers of four rows, then the column."""
+        return ROWS_OF_COPY + 1 if self.BY_ROWS else self.rank
+
+    @property
+    def coordinates(self) -> list[Value]:
+        """The indices of the array as the instruction takes them: the last dimension first."""
+        *rows, column = self.array_indices
+        return [column, *rows] if self.BY_ROWS else [column, *rows[::-1]]
 
     @property
     def buffer_indices(self) -> list[Value]:
@@ -59,8 +81,15 @@ class BoxOp(TileOp):
         buffer = self.buffer
         if buffer is None:
             return []
-        first = self.FIXED + self.rank
+        first = self.FIXED + self.index_count
         return list(self.operands)[first : first + ir.MemRefType(buffer.type).rank]
+
+    @property
+    def row_multiple(self) -> int:
+        """What the row where it begins in the buffer is a multiple of."""
+        line = self.extents[1] * bits_of(ir.MemRefType(self.array.type).element_type) // 8
+        of_pattern = 1 if self.swizzle == "none" else ROWS_OF_COPY if self.BY_ROWS else 8
+        return max(BOX_ALIGNMENT // gcd(BOX_ALIGNMENT, line), of_pattern)
 
     @property
     def extents(self) -> tuple[int, int]:
@@ -70,7 +99,9 @@ class BoxOp(TileOp):
 
     @property
     def box(self) -> tuple[int, ...]:
-        """What the box spans of the array, elements that are stepped over included."""
+        """What the box spans of the array, elements that are stepped over included; of rows one."""
+        if self.BY_ROWS:
+            return 1, self.extents[1]
         return spanned(self._counts, element_strides(self, self.rank))
 
     @property
@@ -112,10 +143,12 @@ class BoxOp(TileOp):
         array = memory(self.array, "array")
         if array.memory_space is not None and not isinstance(array.memory_space, ir.IntegerAttr):
             raise TilecError(f"array must be in global memory, not {array}")
+        if self.BY_ROWS and array.rank != _MATRIX:
+            raise TilecError(f"array must have rank {_MATRIX}, rows by columns, not {array.rank}")
         if array.rank not in _RANKS:
             raise TilecError(f"array must have rank {_RANKS[0]} to {_RANKS[-1]}, not {array.rank}")
         buffer = self.buffer
-        rank = array.rank + (memory(buffer, "buffer").rank if buffer is not None else 0)
+        rank = self.index_count + (memory(buffer, "buffer").rank if buffer is not None else 0)
         indices = list(self.operands)[self.FIXED :]
         check_indices(indices, rank + self.extra(), "the copy")
         _check_shape(self)
@@ -129,6 +162,10 @@ def _check_shape(op: BoxOp) -> None:
     if not isinstance(given, ir.DenseI64ArrayAttr) or len(given) != 2:
         raise TilecError(f"shape must be array<i64: ROWS, COLUMNS>, not {given}")
     walks = LOWER in op.attributes
+    if op.BY_ROWS and given[0] != ROWS_OF_COPY:
+        raise TilecError(
+            f"shape must be array<i64: {ROWS_OF_COPY}, COLUMNS>, a row a number, not {given}"
+        )
     for name, extent in zip(("rows", "columns"), given, strict=True):
         if extent not in BOX_EXTENTS and not (walks and name == "rows"):
             raise TilecError(f"a box has 1 to {BOX_EXTENTS[-1]} {name}, not {extent}")
@@ -163,30 +200,8 @@ def _check_buffer(op: BoxOp, array: ir.MemRefType, type_: ir.MemRefType) -> None
         )
 
 
-class TmaLoadOp(BoxOp, name="tma_load"):
-    """Copy a box of an array to shared memory, by one thread (`cp.async.bulk.tensor`).
-
-    Operands: array, buffer, mbarriers, the indices of array, buffer and mbarrier. The mbarrier
-    counts the bytes of the whole box when they are there; elements outside the array are zeros. The
-    array is an argument of the kernel: the launch makes the tensor map of it.
-
-    With `im2col`, of arrays of images by pixels by channels, it copies pixels by channels: from the
-    pixel of the indices on, row after row, those within the corners `lower` and `upper`, which are
-    relative to an image's first and last pixel; the offsets are added to each pixel's place.
-
-    With `multicast`, it arrives in each CTA of the cluster whose rank is a bit of the mask, at the
-    same place, and each one's mbarrier counts the bytes.
-    """
-
-    assembly_format = (
-        "$source `[` ranked($indices, $source) `]` `to` $target `[` ranked($indices, $target) `]` "
-        "`signal` $barriers `[` ranked($indices, $barriers) `]` "
-        "(`im2col` list($lower)^ `to` list($upper) "
-        "`offsets` `[` inner-ranked($indices, $source) `]`)? "
-        "(`multicast` $indices^)? `shape` list($shape) attr-dict "
-        "`:` type($source) `to` type($target) `signal` type($barriers)"
-    )
-    inferred_types = {"indices": "index"}
+class IncomingOp(BoxOp):
+    """What copies boxes of an array to shared memory, where an mbarrier counts the bytes."""
 
     SEMANTICS = Semantics(
         scope=Scope.ONE_THREAD,
@@ -197,25 +212,12 @@ class TmaLoadOp(BoxOp, name="tma_load"):
         ),
     )
     FIXED = 3
-    OPTIONAL = frozenset({STEPS, LOWER, UPPER})
-
-    source: ext.Operand[Any]
-    target: ext.Operand[Any]
-    barriers: ext.Operand[Any]
-    indices: Sequence[ext.Operand[Any]]
-    shape: Any
-
-    @property
-    def mnemonic(self) -> str:
-        """A load of its rank, of which an mbarrier counts the bytes."""
-        to = f"cp.async.bulk.tensor.{self.rank}d.shared::cluster.global.{self.mode}.{_SIGNALS}"
-        return to if self.mask is None else f"{to}.multicast::cluster"
 
     @property
     def _behind(self) -> list[Value]:
         """The index of the mbarrier, the offsets, the mask."""
         buffer = ir.MemRefType(self.operands[self.BUFFER].type)
-        return list(self.operands)[self.FIXED + self.rank + buffer.rank :]
+        return list(self.operands)[self.FIXED + self.index_count + buffer.rank :]
 
     @property
     def barrier_index(self) -> Value:
@@ -241,6 +243,46 @@ class TmaLoadOp(BoxOp, name="tma_load"):
         """Verify the box and the mbarrier."""
         super().check()
         check_barrier(self.operands[2], [self.barrier_index])
+
+
+class TmaLoadOp(IncomingOp, name="tma_load"):
+    """Copy a box of an array to shared memory, by one thread (`cp.async.bulk.tensor`).
+
+    Operands: array, buffer, mbarriers, the indices of array, buffer and mbarrier. The mbarrier
+    counts the bytes of the whole box when they are there; elements outside the array are zeros. The
+    array is an argument of the kernel: the launch makes the tensor map of it.
+
+    With `im2col`, of arrays of images by pixels by channels, it copies pixels by channels: from the
+    pixel of the indices on, row after row, those within the corners `lower` and `upper`, which are
+    relative to an image's first and last pixel; the offsets are added to each pixel's place.
+
+    With `multicast`, it arrives in each CTA of the cluster whose rank is a bit of the mask, at the
+    same place, and each one's mbarrier counts the bytes.
+    """
+
+    assembly_format = (
+        "$source `[` ranked($indices, $source) `]` `to` $target `[` ranked($indices, $target) `]` "
+        "`signal` $barriers `[` ranked($indices, $barriers) `]` "
+        "(`im2col` list($lower)^ `to` list($upper) "
+        "`offsets` `[` inner-ranked($indices, $source) `]`)? "
+        "(`multicast` $indices^)? `shape` list($shape) attr-dict "
+        "`:` type($source) `to` type($target) `signal` type($barriers)"
+    )
+    inferred_types = {"indices": "index"}
+
+    OPTIONAL = frozenset({STEPS, LOWER, UPPER})
+
+    source: ext.Operand[Any]
+    target: ext.Operand[Any]
+    barriers: ext.Operand[Any]
+    indices: Sequence[ext.Operand[Any]]
+    shape: Any
+
+    @property
+    def mnemonic(self) -> str:
+        """A load of its rank, of which an mbarrier counts the bytes."""
+        to = f"cp.async.bulk.tensor.{self.rank}d.shared::cluster.global.{self.mode}.{SIGNALS}"
+        return to if self.mask is None else f"{to}.multicast::cluster"
 
 
 class OutgoingOp(BoxOp):

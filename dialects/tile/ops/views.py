@@ -111,7 +111,7 @@ def axis_of(attribute: ir.IntegerAttr, rank: int) -> int:
 
 
 class ExpandOp(ViewOp, name="expand"):
-    """A tile with a dimension of extent 1 put in at `axis`, which counts those of the result."""
+    """A tile with a dimension of extent 1 inserted at `axis`, a dimension of the result."""
 
     assembly_format = "$source `axis` $axis attr-dict `:` type($source) `->` type($result)"
 
@@ -141,7 +141,7 @@ class ExpandOp(ViewOp, name="expand"):
 
 
 class BroadcastOp(ViewOp, name="broadcast"):
-    """A tile repeated along dimensions of extent 1, which become what they are in the result."""
+    """A tile repeated along dimensions of extent 1, which take the extents of the result."""
 
     assembly_format = "$source attr-dict `:` type($source) `->` type($result)"
 

@@ -32,14 +32,23 @@ _FORMAT = (
     "$a (`[` ranked($indices, $a)^ `]`)? `,` $b `[` ranked($indices, $b) `]` `,` $c attr-dict "
     "`:` type($a) `,` type($b) `,` type($c) (`->` type($d)^)?"
 )
+_SPARSE_FORMAT = (
+    "$a (`[` ranked($indices, $a)^ `]`)? `,` $b `[` ranked($indices, $b) `]` `,` $c `,` $e "
+    "attr-dict `:` type($a) `,` type($b) `,` type($c) `,` type($e) (`->` type($d)^)?"
+)
 _INFERRED = {"indices": "index", "d": "$c"}
 _PRODUCT = PURE.but(scope=Scope.WARPGROUP, layouts=LayoutRule.PRODUCT)
 
 
 class WarpgroupProduct(TileOp):
-    """What products have in common, awaited or in flight."""
+    """What products have in common, dense or sparse, awaited or in flight."""
 
     OPTIONAL = frozenset({"imm_trans_a", "imm_trans_b"})
+    FAMILY = Family.WGMMA
+    FIXED = 3
+    """Operands before the indices: a, b, c, and the metadata of a sparse one."""
+    COLUMNS_OF_STORED = 1
+    """Columns of A for each that is stored."""
 
     if TYPE_CHECKING:  # fields of each
 
@@ -57,9 +66,9 @@ class WarpgroupProduct(TileOp):
         """The instruction.
 
         Raises:
-            TilecError: if `form` names none of `wgmma`.
+            TilecError: if `form` names none of the op's family.
         """
-        return form_of(ir.StringAttr(self.attributes["form"]).value, Family.WGMMA)
+        return form_of(ir.StringAttr(self.attributes["form"]).value, self.FAMILY)
 
     @property
     def grid(self) -> tuple[int, int]:
@@ -74,7 +83,8 @@ class WarpgroupProduct(TileOp):
 
     def indices_of(self, name: str) -> list[Value]:
         """Where operand `a` or `b` begins in its memref; none of one in registers."""
-        a, _, _, *indices = list(self.operands)
+        operands = list(self.operands)
+        indices, a = operands[self.FIXED :], operands[0]
         rank = memory(a).rank if _is_in_memory(a) else 0
         return indices[:rank] if name == "a" else indices[rank:]
 
@@ -90,8 +100,9 @@ class WarpgroupProduct(TileOp):
         return described_operand(self.key, name, value, transposed=self.is_transposed(name))
 
     def tiles(self) -> dict[str, int]:
-        """By name the numbers of the operands that are tiles: `c`, and `a` in registers."""
-        return {"c": 2} if _is_in_memory(self.operands[0]) else {"a": 0, "c": 2}
+        """By name the numbers of the operands that are tiles: `c`, `e`, and `a` in registers."""
+        found = {} if _is_in_memory(self.operands[0]) else {"a": 0}
+        return found | dict(zip("ce", range(2, self.FIXED), strict=False))
 
     def tile_values(self) -> dict[str, Value]:
         """The operands that are tiles, by name."""
@@ -146,10 +157,11 @@ class WarpgroupProduct(TileOp):
         names = [name for name in "ab" if name not in known]
         operands = list(self.operands)
         total = sum(memory(operands["ab".index(name)], f"operand {name}").rank for name in names)
-        check_indices(list(self.operands)[3:], total, " and ".join(names))
+        check_indices(list(self.operands)[self.FIXED :], total, " and ".join(names))
         depths = {name: self._depth(name, rows if name == "a" else cols) for name in names}
         if "a" in known:
             depths["a"] = known["a"].shape[1]
+        depths["a"] *= self.COLUMNS_OF_STORED
         if len(set(depths.values())) > 1:
             raise TilecError(f"A has {counted(depths['a'], 'column')}, B {depths['b']} rows")
 
@@ -167,13 +179,17 @@ class WarpgroupProduct(TileOp):
         return depth
 
 
-class WarpgroupDotOp(WarpgroupProduct, name="warpgroup_dot"):
+class AwaitedProduct(WarpgroupProduct):
+    """What is complete with its result, dense or sparse."""
+
+
+class WarpgroupDotOp(AwaitedProduct, name="warpgroup_dot"):
     """`d = a · b + c` on a CTA's tiles, by as many `wgmma` as needed; complete with `d`.
 
-    `b` lies in shared memory, `a` there too or in registers, as `form` says; of a memref the last
-    two dimensions are as `tile.wgmma` has them, and the dimension before counts the panels that a
-    row goes on in. `imm_trans_a` and `imm_trans_b` say that M or N is contiguous. `warps` is how
-    many warps share the rows, a multiple of four, and the columns of C. The operands are
+    `b` is in shared memory, and `a` in shared memory or in registers, as `form` says. The last two
+    dimensions of a memref are those of `tile.wgmma`, and the preceding dimension counts the panels
+    of a row. `imm_trans_a` and `imm_trans_b` mean that M or N is contiguous. `warps` gives the
+    number of warps along the rows, a multiple of four, and along the columns of C. The operands are
     visible to the asynchronous proxy when the op begins, and are no longer read when it ends.
     """
 
@@ -191,12 +207,49 @@ class WarpgroupDotOp(WarpgroupProduct, name="warpgroup_dot"):
     d: ext.Result[Any]
 
 
+class WarpgroupDotSpOp(AwaitedProduct, name="warpgroup_dot_sp"):
+    """`tile.warpgroup_dot` with a sparse A, by `wgmma.mma_async.sp`.
+
+    `a` is the half of A that is stored, MxK/2, and `e` its metadata: i4, MxK/4, MxK/2 of tf32. One
+    register of `e` serves two instructions along K, or one of 8-bit elements; K is whole such
+    registers.
+    """
+
+    assembly_format = _SPARSE_FORMAT
+    inferred_types = _INFERRED
+
+    FAMILY = Family.WGMMA_SP
+    FIXED = 4
+    COLUMNS_OF_STORED = 2
+    SEMANTICS = _PRODUCT.but(effects=(Touch(Access.READ, Resource.SHARED),))
+
+    a: ext.Operand[Any]
+    b: ext.Operand[Any]
+    c: ext.Operand[Any]
+    e: ext.Operand[Any]
+    indices: Sequence[ext.Operand[Any]]
+    form: ir.StringAttr
+    warps: Any
+    d: ext.Result[Any]
+
+    def check(self) -> None:
+        """Verify what a dense product has, and the extents of the metadata."""
+        super().check()
+        sparsity = self.key.sparsity
+        assert sparsity is not None
+        codes = any_tile_of(self.operands[3], "operand e").shape
+        legal = any_tile_of(self.results[0], "result").shape[0], self.depth() // sparsity.chunk
+        if codes != legal:
+            given, wanted = ("x".join(map(str, extents)) for extents in (codes, legal))
+            raise TilecError(f"operand e is {wanted}, a code for each chunk of a row, not {given}")
+
+
 class WarpgroupStartOp(WarpgroupProduct, name="warpgroup_start"):
     """A `tile.warpgroup_dot` whose result `d` is still in flight.
 
-    Only a `tile.warpgroup_wait` of the same block may use `d`, and nothing may overwrite the
-    operands in shared memory before that. Those of one shape on one accumulator are not ordered
-    otherwise.
+    Only a `tile.warpgroup_wait` in the same block may use `d`, and nothing may overwrite the
+    operands in shared memory before that. Products of one shape on one accumulator need no other
+    order.
     """
 
     assembly_format = _FORMAT

@@ -96,15 +96,15 @@ class WgmmaProduct(TileOp):
 class WgmmaOp(WgmmaProduct, name="wgmma"):
     """`d = a · b + c`, or `a · b` where `scale_d` is false, by one `wgmma.mma_async`.
 
-    Four warps execute it; it and `d` are in flight until a `tile.wgmma_wait` that covers
-    its group returns `d`. `form` is the key of the instruction table, which says where A lies:
-    `a` is the fragment of a warpgroup, or a memref in shared memory as `b` is. Operands: a, b, c,
-    scale_d, the indices of `a` if it is a memref, those of `b`.
+    Four warps execute it; it and `d` are in flight until a `tile.wgmma_wait` that covers its group
+    returns `d`. `form` is the key in the instruction table, which determines where A is: `a` is
+    the fragment of a warpgroup, or a memref in shared memory, like `b`. Operands: a, b, c, scale_d,
+    the indices of `a` if it is a memref, those of `b`.
 
-    Of a memref the last two dimensions are the rows of A with K along them, or the columns of B
-    with K along them; where `imm_trans_a` or `imm_trans_b` is 1, the other way round. An operand
-    wider than they are continues in the next matrix. The swizzle must be one that a descriptor can
-    express: rows of 128 bytes in `"128B"`, of 64 in `"64B"`, of 32 in `"32B"`, of 16 in `"none"`.
+    The last two dimensions of a memref are the rows of A with K along them, or the columns of B
+    with K along them; if `imm_trans_a` or `imm_trans_b` is 1, the other way round. An operand that
+    is wider continues in the next matrix. The swizzle must be one that a descriptor can express:
+    rows of 128 bytes in `"128B"`, of 64 in `"64B"`, of 32 in `"32B"`, of 16 in `"none"`.
     `imm_scale_a` and `imm_scale_b` may be -1.
     """
 
@@ -126,8 +126,8 @@ class WgmmaOp(WgmmaProduct, name="wgmma"):
 class WgmmaSpOp(WgmmaProduct, name="wgmma_sp"):
     """`tile.wgmma` with a sparse A, by one `wgmma.mma_async.sp`.
 
-    `a` is A as stored, `e` the warpgroup's fragment of the metadata: 4-bit codes. `selector` says
-    which lanes of each four supply them.
+    `a` is A as stored, `e` the warpgroup's fragment of the metadata: 4-bit codes. `selector`
+    selects the lanes of each four that provide them.
     """
 
     assembly_format = (
@@ -221,12 +221,12 @@ class PassingOp(TileOp):
 
 
 class WgmmaFenceOp(PassingOp, name="wgmma_fence"):
-    """Order registers before the `tile.wgmma`s that take them (`wgmma.fence`).
+    """Order registers before the `tile.wgmma`s that use them (`wgmma.fence`).
 
-    It takes the accumulators, and fragments of A, that were written by anything else since the last
-    fence, and returns them for the next products: fragments of one type, those of another need
-    their own fence. The first product needs one too; products that continue in one accumulator
-    need none between them.
+    It takes the accumulators, and fragments of A, that other ops have written since the last
+    fence, and returns them for the next products. All have one type; fragments of another type need
+    their own fence. The first product also needs a fence; consecutive products on one accumulator
+    do not need a fence between them.
     """
 
     assembly_format = "$registers attr-dict (`:` type($registers)^)?"
@@ -259,9 +259,9 @@ class WgmmaCommitOp(TileOp, name="wgmma_commit"):
 class WgmmaWaitOp(PassingOp, name="wgmma_wait"):
     """Wait until at most `pending` of the warpgroup's latest groups are in flight.
 
-    It takes accumulators in flight and returns them when they are complete: whatever reads an
-    accumulator reads the result. Accumulators whose groups may stay in flight are not operands. All
-    have one type; those of another need their own wait after it.
+    It takes accumulators in flight and returns them when they are complete: ops that read an
+    accumulator use the result. Accumulators whose groups may remain in flight are not operands. All
+    have one type; accumulators of another type need their own wait after it.
     """
 
     assembly_format = "$pending $accumulators attr-dict (`:` type($accumulators)^)?"
@@ -285,7 +285,7 @@ class WgmmaWaitOp(PassingOp, name="wgmma_wait"):
 
 
 class AccumulatorOp(TileOp, name="accumulator"):
-    """A warpgroup's fragment of zeros, for a `tile.wgmma` to begin with."""
+    """A warpgroup's fragment of zeros, the first accumulator of `tile.wgmma`."""
 
     assembly_format = "attr-dict `:` type($result)"
 
@@ -299,10 +299,10 @@ class AccumulatorOp(TileOp, name="accumulator"):
 
 
 class WarpPartOp(TileOp, name="warp_part"):
-    """Each warp's sixteen rows of a warpgroup's fragment: of their columns those from `column` on.
+    """Each warp's sixteen rows of a warpgroup's fragment, starting at column `column`.
 
-    Registers are renamed, nothing is moved. Row 0 of the result is row 16·w of the source in warp w
-    of the warpgroup.
+    Registers are renamed, and no data is moved. Row 0 of the result is row 16·w of the source in
+    warp w of the warpgroup.
     """
 
     assembly_format = "$source `column` $column attr-dict `:` type($source) `->` type($result)"
@@ -326,8 +326,8 @@ class WarpPartOp(TileOp, name="warp_part"):
 class JoinWarpsOp(TileOp, name="join_warps"):
     """The fragments of the four warps of a warpgroup as one, the inverse of `tile.warp_part`.
 
-    Registers are renamed, nothing is moved. A in registers and sparse metadata are made so. Several
-    sources, of one type, have the columns one after the other.
+    Registers are renamed, and no data is moved. Use this for A in registers and sparse metadata.
+    Several sources, of one type, are concatenated along the columns.
     """
 
     assembly_format = "$sources attr-dict `:` one-type($sources) `->` type($result)"

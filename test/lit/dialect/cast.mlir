@@ -73,3 +73,10 @@ func.func @narrow_floats(%f: !F32, %i: !I8) {
   %9 = tile.cast arith.bitcast %i : !I8 to !E3M2
   return
 }
+
+// CHECK-LABEL: func.func @tiles(
+// CHECK: tile.cast arith.extf %{{.*}} : tensor<16x32x!tile.byte<f6E2M3FN>> to tensor<16x32xf32>
+func.func @tiles(%t: tensor<16x32x!tile.byte<f6E2M3FN>>) -> tensor<16x32xf32> {
+  %0 = tile.cast arith.extf %t : tensor<16x32x!tile.byte<f6E2M3FN>> to tensor<16x32xf32>
+  return %0 : tensor<16x32xf32>
+}

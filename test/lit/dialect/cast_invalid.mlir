@@ -13,7 +13,7 @@ func.func @unknown(%f: !F32) {
 !T = tensor<16x8xf32, #tile.layout<"m16n8k16 c f32">>
 !F16 = !tile.frag<tensor<16x8xf16>, #tile.layout<"m16n8k16 c f32">>
 func.func @source(%f: !T) {
-  // expected-error @below {{'tile.cast' op source must be a !tile.frag, not tensor<16x8xf32,}}
+  // expected-error @below {{'tile.cast' op shape and layout must stay: tensor<16x8xf32,}}
   %0 = tile.cast arith.truncf %f : !T to !F16
   return
 }
@@ -22,7 +22,7 @@ func.func @source(%f: !T) {
 
 !F32 = !tile.frag<tensor<16x8xf32>, #tile.layout<"m16n8k16 c f32">>
 func.func @result(%f: !F32) {
-  // expected-error @below {{'tile.cast' op result must be a !tile.frag, not tensor<16x8xf16>}}
+  // expected-error @below {{'tile.cast' op takes tiles that either all have a layout or all have none: tensor<16x8xf16> and}}
   %0 = tile.cast arith.truncf %f : !F32 to tensor<16x8xf16>
   return
 }
@@ -152,5 +152,21 @@ func.func @scales(%f: !F32) {
 func.func @rounding(%f: !F32) {
   // expected-error @below {{'tile.cast' op to f8E4M3FN there is one rounding mode: omit roundingmode}}
   %0 = tile.cast arith.truncf %f {roundingmode = 3 : i32} : !F32 to !E4M3
+  return
+}
+
+// -----
+
+func.func @shapes_of_tiles(%t: tensor<16x32xf32>) {
+  // expected-error @below {{'tile.cast' op shape and layout must stay: tensor<16x32xf32> to tensor<32x16x!tile.byte<f6E2M3FN>>}}
+  %0 = tile.cast arith.truncf %t : tensor<16x32xf32> to tensor<32x16x!tile.byte<f6E2M3FN>>
+  return
+}
+
+// -----
+
+func.func @scalar(%s: f32) {
+  // expected-error @below {{'tile.cast' op source must be}}
+  %0 = tile.cast arith.truncf %s : f32 to f16
   return
 }

@@ -10,7 +10,7 @@ gpu.module @m {
 // -----
 
 gpu.module @m {
-  // expected-error @below {{'gpu.func' op tile.rasterize must be a positive integer, not "8"}}
+  // expected-error @below {{'gpu.func' op tile.rasterize must be a positive integer or "hilbert", not "8"}}
   gpu.func @text() kernel attributes {tile.rasterize = "8"} {
     gpu.return
   }

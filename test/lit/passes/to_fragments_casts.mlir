@@ -18,6 +18,12 @@ gpu.module @m [#nvvm.target<chip = "sm_90">] {
     %e = arith.truncf %d : tensor<16x32xtf32, #L> to tensor<16x32xf4E2M1FN, #L>
     // CHECK: tile.store %[[E]],
     tile.store %e, %q[%z, %z] : tensor<16x32xf4E2M1FN, #L>, memref<16x16xi8>
+    // CHECK: %[[F:.*]] = tile.cast arith.extf %{{.*}} : !frag_16x32xbyte_f6E2M3FN_{{.*}} to !frag_16x32xf32_
+    %f = tile.load %p[%z, %z] : memref<16x32xi8> -> tensor<16x32x!tile.byte<f6E2M3FN>, #L>
+    %g = tile.cast arith.extf %f : tensor<16x32x!tile.byte<f6E2M3FN>, #L> to tensor<16x32xf32, #L>
+    // CHECK-NEXT: %[[G:.*]] = tile.cast arith.truncf %[[F]]
+    %h = arith.truncf %g : tensor<16x32xf32, #L> to tensor<16x32xf8E5M2, #L>
+    tile.store %h, %p[%z, %z] : tensor<16x32xf8E5M2, #L>, memref<16x32xi8>
     gpu.return
   }
 }

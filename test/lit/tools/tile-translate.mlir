@@ -5,7 +5,7 @@
 // RUN: not tile-translate %S/Inputs/scale.mlir -mlir-to-llvmir 2>&1 | FileCheck %s --check-prefix=DIALECT
 // RUN: tile-translate %S/Inputs/untranslatable.mlir -mlir-to-llvmir -verify-diagnostics
 
-// UNKNOWN: error: no such translation: 'serialize-spirv'
+// UNKNOWN: error: unrecognized argument: --serialize-spirv
 // NONE: error: say which translation: --mlir-to-llvmir
 // DIALECT: scale.mlir:{{[0-9]+}}:{{[0-9]+}}: error: unsupported GPU operation: gpu.func
 

@@ -215,7 +215,7 @@ np.testing.assert_array_equal(c, a.astype(np.float32) @ b.astype(np.float32))
 )
 
 INSTRUCTION = Change(
-    "An instruction of the simulator",
+    "An instruction in the simulator",
     {
         "sim/instructions/warp.py": [
             (

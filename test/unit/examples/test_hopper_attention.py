@@ -27,6 +27,7 @@ sys.path.insert(0, str(ROOT / "examples" / "kernels"))
 sys.path.insert(0, str(ROOT / "benchmarks"))
 try:
     from attention import attention
+    from attention_backward import gradient_of_queries, gradients_of_keys, reference
     from kernel_stats import sass_counts
 finally:
     del sys.path[:2]
@@ -140,6 +141,41 @@ def test_powers_are_computed_under_the_second_product() -> None:
         r"(HGMMA ){16}DEPBAR\S* gsb0, 0x1 (MUFU\.EX2 ){66}DEPBAR\S* gsb0, 0x0 (F2FP ?){32}", loop
     )
     assert order, loop
+
+
+@pytest.mark.parametrize(
+    ("warps", "other", "deep", "count", "causal"),
+    [  # a warpgroup has 64 keys, or 64 queries; of the others so many at a time
+        (4, 64, 64, 72, True),
+        pytest.param(8, 64, 64, 200, False, marks=pytest.mark.slow),
+        pytest.param(8, 64, 64, 200, True, marks=pytest.mark.slow),
+        pytest.param(8, 64, 128, 136, True, marks=pytest.mark.slow),
+        pytest.param(8, 32, 128, 264, False, marks=pytest.mark.slow),
+    ],
+)
+def test_gradients(warps: int, other: int, deep: int, count: int, causal: bool) -> None:
+    """Every product of both kernels is by `wgmma`; two warpgroups have a third that loads."""
+    q, k, v, do = np.random.default_rng(count).standard_normal((4, 2, count, deep))
+    given = [one.astype(np.float16) for one in (q, k, v, do)]
+    o, sums, wanted = reference(*given, causal=causal)
+    delta = (o.astype(float) * given[3]).sum(axis=2).astype(np.float32)
+    dq, dk, dv = found = [np.full_like(given[0], 7) for _ in range(3)]
+    own = 16 * warps
+    for kernel, results, tile in (
+        (gradients_of_keys, (dk, dv), {"BM": other, "BN": own}),
+        (gradient_of_queries, (dq,), {"BM": own, "BN": other}),
+    ):
+        arguments = [*given, sums, delta, *results, deep**-0.5]
+        constants = {"CAUSAL": causal, **tile}
+        compiled = kernel.using(warps=warps, target="sm_90a").compile(*arguments, **constants)
+        assert "wgmma.mma_async" in compiled.ptx
+        assert not re.search(r"\bmma\.sync", compiled.ptx)
+        assert ("setmaxnreg" in compiled.ptx) == (warps > 4)
+        report = compiled.launch(*arguments, grid=(-(-count // own), 2), device="sim")
+        assert report is not None
+        assert not report.findings
+    for got, right in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(got, right, rtol=1e-2, atol=1e-2)
 
 
 COUNT = int(os.environ.get("TILEC_RANDOM_CHAINS", "8"))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -116,6 +117,28 @@ def _sums(x: Array) -> Any:
         return None
     unsigned = x.dtype.kind == "u"
     return x.dtype if x.dtype.itemsize >= 4 else np.dtype("uint32" if unsigned else "int32")
+
+
+def _ordered(x: Array, axis: int) -> Array:
+    """The elements in order, -0.0 before 0.0, which numpy leaves in either order."""
+    if x.dtype.kind != "f":
+        return np.sort(x, axis)
+    return np.take_along_axis(x, np.lexsort((~np.signbit(x), x), axis), axis)
+
+
+def _chosen(name: str, a: Array, b: Array) -> Array:
+    """`maximum` or `minimum`, for which -0.0 is less than 0.0, which numpy leaves open."""
+    found = getattr(np, name)(a, b)
+    if a.dtype.kind != "f":
+        return found
+    first = np.signbit(a) == (name == "minimum")
+    return np.where((a == 0) & (b == 0), np.where(first, a, b), found)
+
+
+def _accumulated(name: str, x: Array, axis: int) -> Array:
+    moved = np.moveaxis(x, axis, 0)
+    held = list(accumulate(moved, lambda a, b: _chosen(name, a, b)))
+    return np.moveaxis(np.stack(held), 0, axis)
 
 
 @_step
@@ -227,7 +250,7 @@ def _scan(x: Array, chance: random.Random) -> Step:
         value = np.broadcast_to(np.take(x, [0], axis), x.shape)
     else:
         text = f"lambda a, b: tl.{which}(a, b)"
-        value = getattr(np, which).accumulate(x, axis)
+        value = _accumulated(which, x, axis)
     return Step(f"tl.associative_scan(x, {axis}, {text})", value)
 
 
@@ -265,16 +288,17 @@ def _reduce(x: Array, chance: random.Random) -> Step:
     if name == "any":
         text = f"tl.any(x != 0, {axis}, keepdims=True).astype(tl.int32)"
         return Step(text, (x != 0).any(axis, keepdims=True).astype(np.int32))
-    value = getattr(np, name)(x, axis, keepdims=True)
     if name.startswith("arg"):
-        value = value.astype(np.int32)
+        value = getattr(np, name)(x, axis, keepdims=True).astype(np.int32)
+    else:
+        value = np.take(_accumulated(f"{name}imum", x, axis), [-1], axis)
     return Step(f"tl.{name}(x, {axis}, keepdims=True)", value)
 
 
 @_step
 def _sort(x: Array, chance: random.Random) -> Step:
     axis, descending = _axis(x, chance), chance.random() < 0.3
-    value = np.sort(x, axis)
+    value = _ordered(x, axis)
     text = f"tl.sort(x, {axis}, descending={descending})"
     return Step(text, np.flip(value, axis) if descending else value)
 
@@ -299,7 +323,7 @@ def _topk(x: Array, chance: random.Random) -> Step | None:
     axis = _axis(x, chance)
     extent = x.shape[axis]
     k = 1 << chance.randrange(extent.bit_length())
-    value = np.take(np.flip(np.sort(x, axis), axis), range(k), axis)
+    value = np.take(np.flip(_ordered(x, axis), axis), range(k), axis)
     return Step(f"tl.topk(x, {k}, {axis})", value)
 
 

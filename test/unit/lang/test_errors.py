@@ -637,6 +637,24 @@ def _() -> object:
     return k.build()
 
 
+@wrong(r"join takes tiles of one type and shape, not float32 \[32\] and float32 \[16\]")
+def _() -> object:
+    @tilec.kernel
+    def k() -> None:
+        tl.join(tl.zeros(32), tl.zeros(16))  # <- tl.join
+
+    return k.build()
+
+
+@wrong(r"interleave takes a power of two of tiles, not \[float32 \[32\], 3\]")
+def _() -> object:
+    @tilec.kernel
+    def k() -> None:
+        tl.interleave(tl.zeros(32), 3)  # <- tl.interleave
+
+    return k.build()
+
+
 @wrong("mean takes a tile with a dimension at least, not intp")
 def _() -> object:
     @tilec.kernel

@@ -194,6 +194,24 @@ def test_values_go_with_their_keys() -> None:
         np.testing.assert_array_equal(got, wanted)
 
 
+@pytest.mark.parametrize("descending", [False, True])
+def test_zeros_of_both_signs_are_equal_keys(descending: bool) -> None:
+    keys = np.copysign(RANDOM.integers(0, 2, 64), RANDOM.choice([-1.0, 1.0], 64)).astype(np.float16)
+    order = np.argsort(-keys if descending else keys, kind="stable")
+    got = run(lambda t: tl.argsort(t, descending=descending), keys, np.zeros(64, np.int32))
+    np.testing.assert_array_equal(got, order)
+    held = run(lambda t: tl.sort_by(t, t, descending=descending)[0], keys, np.zeros(64, np.float16))
+    np.testing.assert_array_equal(held.view(np.int16), keys[order].view(np.int16))
+
+
+def test_variance_as_a_method() -> None:
+    x = RANDOM.standard_normal((8, 32)).astype(np.float32)
+    y = run(lambda t: t.var(1, ddof=1, keepdims=True), x, np.zeros((8, 1), np.float32))
+    np.testing.assert_allclose(y, x.var(1, ddof=1, keepdims=True), rtol=1e-5)
+    y = run(lambda t: t.std(0, keepdims=True), x, np.zeros((1, 32), np.float32))
+    np.testing.assert_allclose(y, x.std(0, keepdims=True), rtol=1e-5)
+
+
 @pytest.mark.parametrize("k", [1, 4, 32])
 def test_topk(k: int) -> None:
     x = RANDOM.standard_normal((4, 32)).astype(np.float32)

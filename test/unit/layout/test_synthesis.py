@@ -148,3 +148,24 @@ def test_what_cannot_lie_side_by_side():
     registers = LinearLayout.of({"register": [[1]], "lane": [[2]] * 5}, {"offset": 4})
     assert Pattern.vector(registers, 4, (), store=True) is None
     assert Pattern.matrix(X4, registers, 16) is None
+
+
+def test_runs_begin_whole_in_every_phase() -> None:
+    """16 bytes a lane, rows of 16 bytes: no swizzle may tear those of a later phase apart."""
+    rows = LinearLayout.of(
+        {"register": [[1], [2], [4], [8]], "lane": [[16 << bit] for bit in range(5)]},
+        {"offset": 1 << 9},
+    )
+    words = LinearLayout.of(
+        {"register": [[1], [2]], "lane": [[4], [8], [128], [256], [0]]}, {"offset": 1 << 9}
+    )
+    units = (1, 2, 4, 8)
+    copy = Pattern.vector(rows, 8, units, store=True)
+    load = Pattern.vector(words, 8, units, store=False)
+    assert copy is not None
+    assert load is not None
+    found = find_swizzle(1 << 9, 8, [copy, load])
+    for lane in range(32):
+        at = [found.layout(offset=16 * lane + byte)[0] for byte in range(16)]
+        assert at == list(range(at[0], at[0] + 16))
+        assert at[0] % 16 == 0

@@ -31,6 +31,15 @@ def test_bytes_of_shared_memory() -> None:
     assert arrived.shared == (read + 49152) / 128
 
 
+def test_sparse_products() -> None:
+    """m64n256k32 takes as long as m64n256k16, reads twice the rows of B, and A as it is stored."""
+    dense = Product(128, 256, 64, 16, of_warpgroups=True, columns=256)
+    sparse = dense._replace(k=128, of_stored=2)
+    found = cost_of_round([sparse], 0, HOPPER)
+    assert found.products == 2 * 4 * 128
+    assert found.shared == 8 * (256 * 64 + 2048) / 128
+
+
 def test_bytes_from_l2() -> None:
     """8e6 bytes in 1,300 cycles, for 132 SMs; what takes longest is what the round takes."""
     product = Product(128, 256, 64, 16, of_warpgroups=True, columns=256)

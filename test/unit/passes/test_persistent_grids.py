@@ -71,6 +71,24 @@ def test_products(gemm: tilec.Compiled, extents: tuple[int, int, int], sms: int)
     assert (c.base[:, extents[1] :] == 77).all()
 
 
+@pytest.mark.parametrize("cluster", [pytest.param("1, 1", marks=pytest.mark.slow), "2, 1"])
+def test_along_a_curve(cluster: str) -> None:
+    """Each tile has one place; clusters of two, whose second CTA may have none, go along it."""
+    pins = (
+        f"array<i32: 256, 1, 1>, tile.cluster = array<i64: {cluster}, 1>, "
+        'tile.rasterize = "hilbert"'
+    )
+    text = GEMM.read_text(encoding="utf-8").replace("array<i32: 256, 1, 1>", pins)
+    compiled = tilec.compile(text, target="sm_90a")
+    arrays, wanted = _arrays(640, 360, 40)
+    report = compiled.launch(*arrays, grid=(3, 5), device="sim", sms=4)
+    assert report is not None
+    assert not report.findings
+    np.testing.assert_array_equal(arrays[2], wanted)
+    (order,) = (one.message for one in compiled.remarks if "takes tiles" in one.message)
+    assert "takes tiles along Hilbert curves" in order
+
+
 @tilec.kernel(warps=8)
 def batched(
     a: tl.Array[tl.float16, int, int, int],

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 import tilec
+from tilec.passes.analysis.costs import read_along_curve
 
 PROGRAM = """
 gpu.module @m [#nvvm.target<chip = "sm_80">] {{
   gpu.func @k(%order: memref<?x?xi32>) kernel
-      attributes {{known_block_size = array<i32: 1, 1, 1>, tile.rasterize = {rows} : i64}} {{
+      attributes {{known_block_size = array<i32: 1, 1, 1>, tile.rasterize = {order}}} {{
     %x = gpu.block_id x
     %y = gpu.block_id y
     %nx = nvvm.read.ptx.sreg.nctaid.x : i32
@@ -39,6 +42,76 @@ def order(across: int, down: int, rows: int) -> np.ndarray:
 @pytest.mark.parametrize(("across", "down"), [(1, 1), (5, 7), (4, 8), (3, 1), (1, 9)])
 def test_order(across: int, down: int, rows: int) -> None:
     got = np.full((down, across), -1, np.int32)
-    compiled = tilec.compile(PROGRAM.format(rows=rows))
+    compiled = tilec.compile(PROGRAM.format(order=f"{rows} : i64"))
     compiled.launch(got, grid=(across, down), device="sim")
     np.testing.assert_array_equal(got, order(across, down, rows))
+
+
+Point = tuple[int, int]
+
+
+def curve(levels: int, corner: Point, along: Point, aside: Point) -> Iterator[Point]:
+    """Hilbert's curve through a square, by its definition: four smaller ones, one after the other.
+
+    Args:
+        levels: the square has 2^levels points a side.
+        corner: where the curve begins.
+        along: the unit step from there to where it ends.
+        aside: the other unit step into the square.
+    """
+    if not levels:
+        yield corner
+        return
+    half = 1 << levels - 1
+
+    def at(steps: int, others: int) -> Point:
+        (x, y), (ax, ay), (bx, by) = corner, along, aside
+        return x + steps * ax + others * bx, y + steps * ay + others * by
+
+    back, up = (-along[0], -along[1]), (-aside[0], -aside[1])
+    yield from curve(levels - 1, corner, aside, along)
+    yield from curve(levels - 1, at(0, half), along, aside)
+    yield from curve(levels - 1, at(half, half), along, aside)
+    yield from curve(levels - 1, at(2 * half - 1, half - 1), up, back)
+
+
+def walk(across: int, down: int) -> Iterator[Point]:
+    """Blocks of 16x16 in strips, to the right and to the left in turn; the rest up and down."""
+    for strip, top in enumerate(range(0, down, 16)):
+        height = min(16, down - top)
+        for left in range(0, across, 16):
+            width = min(16, across - left)
+            places = list(curve(4, (0, 0), (1, 0), (0, 1)))
+            if width * height < 256:
+                columns = [[(x, y) for y in range(height)] for x in range(width)]
+                turned = [column[::-1] if n % 2 else column for n, column in enumerate(columns)]
+                places = [place for column in turned for place in column]
+            for x, y in places:
+                yield (across - 1 - left - x if strip % 2 else left + x), top + y
+
+
+@pytest.mark.parametrize(
+    ("across", "down"), [(1, 1), (16, 16), (5, 7), (33, 35), (17, 48), (1, 20), (40, 3)]
+)
+def test_curves(across: int, down: int) -> None:
+    got = np.full((down, across), -1, np.int32)
+    compiled = tilec.compile(PROGRAM.format(order='"hilbert"'))
+    compiled.launch(got, grid=(across, down), device="sim")
+    wanted = np.full((down, across), -1, np.int32)
+    for number, (x, y) in enumerate(walk(across, down)):
+        wanted[y, x] = number
+    np.testing.assert_array_equal(got, wanted)
+
+
+@pytest.mark.parametrize("count", [16, 66, 132])
+def test_what_tiles_on_a_curve_read(count: int) -> None:
+    """The cost model's mean of rows and columns, counted."""
+    places = list(walk(64, 64))
+    runs = [places[at : at + count] for at in range(len(places) - count)]
+    spans = [sum(len(set(axis)) for axis in zip(*run, strict=True)) for run in runs]
+    assert read_along_curve(1, 1, count) == pytest.approx(np.mean(spans), rel=0.02)
+
+
+def test_neither_number_nor_name() -> None:
+    with pytest.raises(tilec.TilecError, match='must be a positive integer or "hilbert", not "z"'):
+        tilec.compile(PROGRAM.format(order='"z"'))

@@ -224,6 +224,7 @@ RULES: tuple[tuple[str, Callable[..., None]], ...] = (
     (r"is made by TMA, .* a round; what lies outside the array arrives as zeros", told),
     (r"becomes tiles of .*; its grid is \(.*\)", told),
     (r"goes down \d+ rows? of CTAs before a next column", told),
+    (r"takes tiles (?:along|\d+ rows? at a time).*: \d+ of them read \d+ rows and .*", told),
     (r"lies inside .*: no mask", told),
     (r"is launched with a CTA per (?:SM|tile).*", told),
     (r"(?:writes|reads|updates) what other threads may not have .*", told),

@@ -252,11 +252,12 @@ PAIRS = {
 
 
 def run(body: str, **options: object) -> tuple[Report, int]:
-    """The report of a kernel and the line that is marked."""
+    """The report of a kernel and the line that is marked; of one CTA where two would race."""
     text = f"{HEAD}{body}\n  ret;\n}}\n"
     marked = [n for n, line in enumerate(text.splitlines(), 1) if "// here" in line]
     arrays = [np.zeros(1024, np.uint32) if "cp.async" in body else np.zeros(256, np.uint32), None]
-    report = launch(text, "k", 2, 256, arrays, dynamic_smem=8192 if "cp." in body else 4096,
+    ctas = 1 if "st.global" in body else 2
+    report = launch(text, "k", ctas, 256, arrays, dynamic_smem=8192 if "cp." in body else 4096,
                     **options)  # type: ignore[arg-type]  # fmt: skip
     return report, marked[0] if marked else 0
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tilec.isa import TilecError
-from tilec.sim import PtxError, check, launch, read
+from tilec.sim import LaunchError, PtxError, check, launch, read
 
 SEED = (Path(__file__).parent / "constructs.ptx").read_text()
 TOKENS = re.findall(r"\w+|\s+|.", SEED)
@@ -98,12 +98,56 @@ def run(seed: int) -> bool:
     """Whether a perturbed kernel runs to some end; anything but an error of tilec's is a crash."""
     rng = random.Random(seed)
     array = np.zeros(4096, np.uint32)
+    text = perturb(rng)
     try:
-        launch(perturb(rng), "kernel", 1, 128, [array, bytes(12), 1.0], dynamic_smem=64,
+        launch(text, "kernel", 1, 128, [array, bytes(12), 1.0], dynamic_smem=64,
                checks=rng.random() < 0.5, max_steps=2000)  # fmt: skip
+    except (PtxError, LaunchError) as error:
+        refused = error
     except TilecError:
         return False
-    return True
+    else:
+        return True
+    assert "argument" in str(refused) or foretold(text, refused), seed
+    return False
+
+
+def foretold(text: str, error: TilecError) -> bool:
+    """Whether the dry run says, or raises, what a launch did."""
+    try:
+        return any(str(error) in str(one) for one in check(text, "kernel"))
+    except TilecError as raised:
+        return str(raised) == str(error)
+
+
+HEAD = ".version 8.6\n.target {}\n.address_size 64\n{}.visible .entry k(.param .u64 x){}\n{{\n{}"
+REFUSED = {
+    "shared memory": ("sm_90", "", "", ".shared .b8 s[400000]; .reg .u32 %r; mov.u32 %r, s;"),
+    "a cluster": ("sm_80", "", " .explicitcluster .reqnctapercluster 2", ""),
+    "a cluster of 32": ("sm_90", "", " .explicitcluster .reqnctapercluster 32", ""),
+    "threads": ("sm_90", "", " .reqntid 2048", ""),
+    "local memory": ("sm_90", "", "", ".local .b8 l[1000000]; .reg .u64 %r; mov.u64 %r, l;"),
+    "an initial value": ("sm_90", ".global .u64 g = nowhere;\n", "", ""),
+    "a texture": ("sm_90", ".global .texref t;\n", "", ".reg .b32 %r<5>; "
+                  "tex.1d.v4.s32.s32 {%r1, %r2, %r3, %r4}, [t, {%r1}];"),
+    "a call of nothing": ("sm_90", ".extern .func f ();\n", "", "call f, ();"),
+    "128 bits": ("sm_90", "", "", ".reg .b128 %q; mov.b128 %q, {%q, %q};"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_every_launch_refuses_is_foretold(name: str) -> None:
+    text = HEAD.format(*REFUSED[name]) + "\nret; }\n"
+    block = 2048 if name == "threads" else 32
+    grid = 32 if "cluster" in name else 1
+    with pytest.raises((PtxError, LaunchError)) as refused:
+        launch(text, "k", grid, block, [None])
+    try:
+        found = check(text)
+    except PtxError as error:
+        found = [error]
+    (foretells,) = found
+    assert str(refused.value) in str(foretells)
 
 
 def test_perturbed_kernels() -> None:

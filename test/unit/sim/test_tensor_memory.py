@@ -60,6 +60,46 @@ CASES = [
 ]  # fmt: skip
 
 
+def reduced(memory, operation):
+    """What numpy says of the columns of each lane; of floats that are no NaN."""
+    name, *words, type_ = operation.split(".")
+    values = memory.view({"f32": np.float32, "s32": np.int32, "u32": np.uint32}[type_])
+    values = abs(values) if "abs" in words else values
+    return getattr(np, name)(values, axis=1).view(np.uint32)
+
+
+@pytest.mark.parametrize("count", [2, 16])
+@pytest.mark.parametrize("operation", ["min.f32", "max.abs.f32", "min.u32", "max.s32"])
+def test_loads_that_reduce(operation, count):
+    """The columns come as they are, and one number of each lane beside them."""
+    load = forms()[f"tcgen05.ld.red.sync.aligned.32x32b.x{count}.{operation}"]
+    made = kernel(load, TARGETS["sm_103f"])
+    rng = np.random.default_rng(count)
+    memory = rng.normal(size=(32, count)).astype(np.float32).view(np.uint32)
+    found = {"d": np.zeros((32, count), "u4"), "red": np.zeros((32, 1), "u4"), "memory": memory}
+    launch(made.ptx, "try_instruction", (1,), (32,), [*found.values()], arch="sm_103f").require_ok()
+    np.testing.assert_array_equal(found["d"], found["memory"])
+    np.testing.assert_array_equal(found["red"][:, 0], reduced(found["memory"], operation))
+
+
+@pytest.mark.parametrize(
+    ("operation", "wanted"), [("max.f32", 2.0), ("max.NaN.f32", np.nan), ("min.abs.f32", 1.0)]
+)
+def test_a_nan_among_what_is_reduced(operation, wanted):
+    made = kernel(forms()[f"tcgen05.ld.red.sync.aligned.32x32b.x4.{operation}"], TARGETS["sm_103f"])
+    memory = np.tile(np.array([-3, np.nan, 2, 1], np.float32), (32, 1))
+    shown = [np.zeros((32, 4), np.float32), np.zeros((32, 1), np.float32), memory]
+    launch(made.ptx, "try_instruction", (1,), (32,), shown, arch="sm_103f").require_ok()
+    np.testing.assert_array_equal(shown[1], np.full((32, 1), wanted, np.float32))
+
+
+def test_halves_that_are_reduced_are_refused():
+    made = kernel(forms()["tcgen05.ld.red.sync.aligned.16x32bx2.x4.max.f32"], TARGETS["sm_103f"])
+    shown = [np.zeros(buffer.shape, np.uint32) for buffer in made.buffers]
+    with pytest.raises(TilecError, match="whether both halves are reduced together is not publ"):
+        launch(made.ptx, "try_instruction", (1,), (32,), shown, arch="sm_103f")
+
+
 @pytest.mark.parametrize("packed", [False, True])
 @pytest.mark.parametrize(("shape", "count"), CASES)
 def test_moves(shape, count, packed):

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tilec import isa
 from tilec.isa.errors import UnknownNameError
-from tilec.tools import tile_isa, tile_layout, tile_run
+from tilec.tools import tile_isa, tile_layout, tile_opt, tile_run, tile_translate
 from tilec.tools import tilec as tilec_tool
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -26,6 +26,8 @@ GEMM = str(ROOT / "examples" / "gemm.mlir")
         (tile_run.main, ["x.ptx", "--girds", "4"], "--grid"),
         (tile_isa.main, ["list", "--famly", "mma"], "--family"),
         (tile_layout.main, ["x", "--operend", "a"], "--operand"),
+        (tile_opt.main, ["-mlir-print-ir-after-al"], "--mlir-print-ir-after-all"),
+        (tile_translate.main, ["--mlir-to-llvm"], "--mlir-to-llvmir"),
     ],
 )
 def test_flags_that_are_nearly_right(main, given, meant, capsys) -> None:

@@ -1,0 +1,255 @@
+"""`tile.tcgen05_mma` and its kin: what one thread has done in tensor memory, and its commits.
+
+Each product and copy is done when it is issued; others know of it when they have waited for an
+mbarrier that a later commit of the thread has told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from tilec.dialects.tile.ops.tcgen05 import TensorProductOp
+from tilec.dialects.tile.ops.tcgen05_moves import Tcgen05CpOp
+from tilec.dialects.tile.tensor import SCALES
+from tilec.interpret.arithmetic.base import Scales
+from tilec.interpret.call import Call
+from tilec.interpret.cta import Cta
+from tilec.interpret.meanings.barriers import arrive, find
+from tilec.interpret.meanings.products import Factors, multiply
+from tilec.interpret.memory import View
+from tilec.interpret.numbers import BYTE, Array, Number, wrap
+from tilec.interpret.places import find_places
+from tilec.interpret.registry import meaning
+from tilec.interpret.sides import Side, element_of
+from tilec.interpret.tensor import Elements, Pipe, TensorView, elements
+from tilec.ir.mlir import ir
+from tilec.isa import LANES
+
+if TYPE_CHECKING:
+    from tilec.isa.described_product import DescribedProduct
+
+_CORE = 32
+"""Rows of scale factors that a copy brings, of each of which four stand side by side."""
+
+
+def _pipe(call: Call) -> tuple[Pipe, int, int]:
+    """What the one active thread has done, its warp's number in the cluster, and in the CTA."""
+    thread, cta = int(np.flatnonzero(call.active)[0]), call.cta
+    assert cta.order is not None
+    if thread not in cta.pipes:
+        cta.pipes[thread] = Pipe(cta.order.new_source())
+    warp = thread // LANES
+    return cta.pipes[thread], cta.rank * cta.warps + warp, warp
+
+
+def _issue(call: Call) -> tuple[Pipe, int, int]:
+    """The same of a thread that begins something."""
+    pipe, agent, warp = _pipe(call)
+    assert call.cta.order is not None
+    pipe.issue(call.cta.order.known(agent))
+    return pipe, agent, warp
+
+
+def _ctas(call: Call, group: int) -> list[Cta]:
+    """The CTAs that take part: of a pair both."""
+    if group == 1:
+        return [call.cta]
+    first = call.cta.rank // group * group
+    return call.cta.cluster.ctas[first : first + group]
+
+
+class _Product:
+    """A product, as one thread has issued it.
+
+    Args:
+        call: the op, of one thread.
+        values: its operands.
+    """
+
+    def __init__(self, call: Call, values: Sequence[Array | View | TensorView]) -> None:
+        op = call.op
+        assert isinstance(op, TensorProductOp)
+        self._call, self._op = call, op
+        self.form: DescribedProduct = call.fact("product", lambda: op.product)
+        self._pipe, self._agent, self._warp = _issue(call)
+        self.ctas = _ctas(call, self.form.group)
+        names = op.MATRICES
+        self._memory = {name: values[at + (at > 2)] for at, name in enumerate(names)}
+        self._adds = bool(call.uniform(np.asarray(values[3])))
+        self._indices: dict[str, list[Array]] = {}
+        at = len(names) + 1
+        for name in names:
+            rank = call.fact(f"rank {name}", lambda n=name: _rank(op, n))  # type: ignore[misc]
+            self._indices[name] = [np.asarray(one) for one in values[at : at + rank]]
+            at += rank
+
+    def run(self) -> None:
+        """Multiply, and write D."""
+        call, form = self._call, self.form
+        m, n, _ = form.shape
+        parts = [self._shared("b", cta) for cta in self.ctas]
+        b = self._signed("b", np.concatenate(parts, axis=-1))
+        rows = m // form.group
+        of = call.fact("numbers", lambda: _numbers(form))
+        done: list[tuple[Cta, Elements, Array]] = []
+        for number, cta in enumerate(self.ctas):
+            mine = slice(number * rows, (number + 1) * rows)
+            a = self._signed("a", self._left(cta, mine))
+            where = self._elements("d", mine, slice(0, n))
+            before = self._read(cta, where) if self._adds else None
+            zeros = np.zeros((rows, n), call.arithmetic.dtype(of[3])) if of[3].is_float else None
+            c = before if before is not None else zeros
+            c = np.zeros((rows, n), np.int64) if c is None else c
+            factors = Factors(a, b, c, scales=self._scales(cta, rows, n))
+            done.append((cta, where, multiply(call, form, factors, of)))
+        for cta, where, found in done:
+            cta.tensor.write_by(where, found, self._agent, self._pipe, call.arithmetic, call.report)
+
+    def _signed(self, name: str, matrix: Array) -> Array:
+        if f"negate_{name}" not in self._op.attributes:
+            return matrix
+        of = element_of(self.form.operand(name))
+        return np.asarray(self._call.arithmetic.apply("arith.negf", (matrix,), of))
+
+    def _read(self, cta: Cta, where: Elements) -> Array:
+        call = self._call
+        return cta.tensor.read_by(where, self._agent, self._pipe, call.arithmetic, call.report)
+
+    def _elements(self, name: str, rows: slice, cols: slice) -> Elements:
+        view = self._memory[name]
+        assert isinstance(view, TensorView)
+        *leading, _, _ = (int(self._call.uniform(one, "an index")) for one in self._indices[name])
+        extents = ir.MemRefType(self._op.matrix_named(name).type).shape[:-2]
+        matrix = int(np.ravel_multi_index(leading, extents, mode="clip")) if leading else 0
+        if any(not 0 <= at < n for at, n in zip(leading, extents, strict=True)):
+            self._call.report("bounds", f"takes matrix {leading} of a buffer that has not so many")
+        return elements(view, matrix, rows, cols)
+
+    def _left(self, cta: Cta, rows: slice) -> Array:
+        """The rows of A that a CTA has."""
+        if not isinstance(self._memory["a"], TensorView):
+            return self._shared("a", cta)
+        first = int(self._call.uniform(self._indices["a"][-1], "an index"))
+        cols = slice(first, first + self.form.operand("a").cols)
+        return self._read(cta, self._elements("a", rows, cols))
+
+    def _shared(self, name: str, cta: Cta) -> Array:
+        """What a CTA has of an operand in shared memory."""
+        call, form, operand = self._call, self.form, self.form.operand(name)
+        view = self._memory[name]
+        assert isinstance(view, View)
+        own = replace(view, buffer=cta.buffer(view.buffer.shared))
+        share = (form.group, 1) if name == "a" else (1, form.group)
+        extents = operand.rows // share[0], operand.cols // share[1]
+        turned = f"transpose_{name}" in self._op.attributes
+        found, places = Side(call, name, form, extents, turned).read(own, self._indices[name])
+        issuer = self._agent, self._warp if cta is call.cta else None
+        cta.shared.read_by(own.buffer, places, issuer, self._pipe.source, call.report)
+        return found
+
+    def _scales(self, cta: Cta, rows: int, cols: int) -> Scales | None:
+        chunks = self.form.scaling.chunks if self.form.scaling is not None else 0
+        if not chunks:
+            return None
+        found, of = [], []
+        for name, count in (("sfa", rows), ("sfb", cols)):
+            first = int(self._call.uniform(self._indices[name][-1]))
+            where = self._elements(name, slice(0, count), slice(first, first + chunks))
+            values, number = self._read(cta, where), element_of(self.form.operand(name))
+            found.append(_as_float(self._call, values, where.store[0], number))
+            of.append(number)
+        return Scales(found[0], found[1].T, of[0], of[1])
+
+
+def _rank(op: TensorProductOp, name: str) -> int:
+    return ir.MemRefType(op.matrix_named(name).type).rank
+
+
+def _numbers(form: DescribedProduct) -> tuple[Number, Number, Number, Number]:
+    a, b, c, d = (element_of(form.operand(name)) for name in "abcd")
+    return a, b, c, d
+
+
+def _as_float(call: Call, values: Array, held: Number, number: Number) -> Array:
+    """Floats that may lie in memory as bytes."""
+    if held != BYTE or number == BYTE:
+        return values
+    return call.arithmetic.decode(values & 0xFF, number)
+
+
+@meaning("tile.tcgen05_mma", "tile.tcgen05_mma_scaled", meets=True)
+def _product(call: Call, *values: Array | View | TensorView) -> None:
+    for one in call.of_each_thread():
+        _Product(one, values).run()
+
+
+@meaning("tile.tcgen05_cp", meets=True)
+def _copy(call: Call, source: View, target: TensorView, *indices: Array) -> None:
+    for one in call.of_each_thread():
+        _copy_rows(one, source, target, indices)
+
+
+def _copy_rows(call: Call, source: View, target: TensorView, indices: Sequence[Array]) -> None:
+    """Copy rows of bytes, of each CTA that takes part from its own to its own memory."""
+    op, arithmetic = call.op, call.arithmetic
+    assert isinstance(op, Tcgen05CpOp)
+    shape = call.fact("shape", lambda: op.copied)
+    group = call.fact("group", lambda: op.group)
+    pipe, agent, warp = _issue(call)
+    rank = len(source.sizes)
+    cols = shape.bits // source.buffer.number.bits
+    places, inside = find_places(
+        call, source, indices[:rank], (shape.rows, cols), each=False, transposed=False
+    )
+    if not inside.all():
+        call.report("bounds", "copies from outside of its buffer")
+    *leading, row, col = (int(call.uniform(one, "an index")) for one in indices[rank:])
+    extents = call.fact("extents", lambda: ir.MemRefType(call.operand_type(1)).shape[:-2])
+    matrix = int(np.ravel_multi_index(leading, extents, mode="clip")) if leading else 0
+    held = target.buffer.held == "scale"
+    rows = shape.rows * shape.bits // _CORE if held else shape.rows
+    width = SCALES if held else shape.bits // _CORE * target.buffer.packed
+    where = elements(target, matrix, slice(row, row + rows), slice(col, col + width))
+    for cta in _ctas(call, group):
+        buffer = cta.buffer(source.buffer.shared)
+        issuer = agent, warp if cta is call.cta else None
+        cta.shared.read_by(buffer, np.unique(places), issuer, pipe.source, call.report)
+        found = _as_held(call, buffer.data[places], buffer.number, target.number)
+        if held:  # those of row r in row r mod 32, from byte 4·(r / 32) on
+            found = found.reshape(_CORE, -1, SCALES).transpose(1, 0, 2).reshape(rows, SCALES)
+        cta.tensor.write_by(where, found, agent, pipe, arithmetic, call.report)
+
+
+def _as_held(call: Call, values: Array, source: Number, target: Number) -> Array:
+    """What is copied, as the target's elements."""
+    if source == target:
+        return values
+    if source.bits != BYTE.bits or target.bits != BYTE.bits:
+        call.unknown(f"a copy of {source} to {target}")
+    if source == BYTE:
+        return call.arithmetic.decode(values & 0xFF, target)
+    return wrap(call.arithmetic.encode(values, source), BYTE.bits)
+
+
+@meaning("tile.tcgen05_commit", meets=True)
+def _commit(call: Call, barriers: View, index: Array, *mask: Array) -> None:
+    for one in call.of_each_thread():
+        _tell(one, barriers, index, mask)
+
+
+def _tell(call: Call, barriers: View, index: Array, mask: Sequence[Array]) -> None:
+    """Arrive, and let who waits know of all that the thread has done in tensor memory."""
+    order, ctas = call.cta.order, call.cta.cluster.ctas
+    assert order is not None
+    clock = _pipe(call)[0].commit(order)
+    ranks = int(call.uniform(mask[0])) if mask else 1 << call.cta.rank
+    for cta in (cta for cta in ctas if ranks >> cta.rank & 1):
+        found = find(call, cta, barriers, index)
+        if found is None:
+            continue
+        if not found.fenced:
+            call.report("proxy", "signals an mbarrier with no fence after its initialisation")
+        arrive(call, found, clock)

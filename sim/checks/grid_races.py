@@ -1,0 +1,271 @@
+"""Global memory that threads of two CTAs touch, one of them writing, in no order.
+
+Each access is held against the last epochs of what it touches (`owners`), over all waves of a
+launch: which wave a CTA is in is no order. Lanes that touch a segment together count once; only
+where CTAs meet there is each of them looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from tilec.isa import LANES
+
+from ..access import Access
+from ..alu import Array
+from ..findings import Findings
+from ..memory import Allocation
+from ..ptx.module import Instruction
+from ..wave import Wave
+from .encounters import Encounters, Lanes
+from .grid_clocks import GridClocks
+from .owners import CTA, CTAS, INSTRUCTION, INSTRUCTIONS, REACH, TIME, TIMES, Owners, foreign
+from .progress import Progress
+from .semantics import Reach, semantics
+
+EPOCHS_BYTES = 1 << 30
+"""Bytes that epochs may take; allocations beyond are left out."""
+PUT_OFF = 1 << 20
+"""Reads by threads that are put off, at most, since nobody has written what they read."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WarpAccess:
+    """An access of threads of a wave, which may be put off if it reads.
+
+    Attributes:
+        instruction: the instruction.
+        kind: what they do.
+        allocation: what they touch.
+        offsets: where each thread's bytes begin.
+        size: bytes of each thread.
+        mask: which threads; None for all.
+        stamps: the epochs of the wave's warps, (CTAs, warps).
+    """
+
+    instruction: Instruction
+    kind: Access
+    allocation: Allocation
+    offsets: Array
+    size: int
+    mask: Array | None
+    stamps: Array
+
+
+class GridRaces:
+    """The epochs of a launch's allocations.
+
+    Attributes:
+        wave: the threads.
+        findings: where races go.
+        progress: time.
+        clocks: what CTAs know of each other.
+        on: whether there are CTAs that might race.
+        left_out: the allocations that are not looked at, since epochs would take too much.
+    """
+
+    def __init__(self, wave: Wave, findings: Findings, progress: Progress) -> None:
+        self.wave = wave
+        self.findings = findings
+        self.progress = progress
+        self.clocks = GridClocks(wave, progress)
+        self.on = 1 < wave.geometry.ctas < CTAS
+        self.left_out = ["every array"] if wave.geometry.ctas >= CTAS else []
+        self._owners: dict[int, Owners] = {}
+        self._sizes: dict[int, int] = {}
+        self._unwritten: dict[int, list[WarpAccess]] = {}
+        self._waiting = 0
+        self._known: dict[int, tuple[Array, Array]] = {}
+        self._instructions: list[Instruction] = []
+        self._numbers: dict[int, int] = {}
+        self._encounters = Encounters(wave, findings, self.clocks, self._instructions)
+
+    @property
+    def bytes(self) -> int:
+        """What epochs and clocks take."""
+        return sum(self._sizes.values()) + self.clocks.bytes
+
+    def begin(self) -> None:
+        """Begin a wave."""
+        self.clocks.begin()
+        ctas, warps, _ = self.wave.shape
+        first = np.arange(ctas, dtype=np.uint64)[:, None] + np.uint64(1 + self.wave.first_cta)
+        self._who = first << np.uint64(CTA) | np.arange(warps, dtype=np.uint64)
+        self._known.clear()
+
+    def access(
+        self,
+        instruction: Instruction,
+        allocation: Allocation,
+        offsets: Array,
+        size: int,
+        mask: Array | None,
+        kind: Access,
+        values: Sequence[Array] | None,
+    ) -> None:
+        """Hold an access inside the bounds against what other CTAs have done, and remember it.
+
+        Args:
+            instruction: the instruction.
+            allocation: what it touches.
+            offsets: where each thread's bytes begin.
+            size: bytes of each thread.
+            mask: which threads; None for all.
+            kind: what they do.
+            values: the chunks, low to high, that each thread is about to write, if known.
+        """
+        stamps = self._stamps(instruction, kind)
+        read = WarpAccess(instruction, kind, allocation, offsets, size, mask, stamps)
+        owners = self._owners.get(allocation.start)
+        if owners is None or owners.allocation is not allocation:
+            if not kind.writes:
+                self._put_off(read)
+                return
+            for other in self._unwritten.pop(allocation.start, ()):
+                if other.allocation is allocation:
+                    self._take(other, None)
+        self._take(read, values)
+
+    def _put_off(self, read: WarpAccess) -> None:
+        """Remember a read of what nobody has written."""
+        self._unwritten.setdefault(read.allocation.start, []).append(read)
+        self._waiting += read.offsets.size
+        if self._waiting > PUT_OFF:
+            for reads in self._unwritten.values():
+                for one in reads:
+                    self._take(one, None)
+            self._unwritten.clear()
+            self._waiting = 0
+
+    def _take(self, one: WarpAccess, values: Sequence[Array] | None) -> None:
+        """Hold an access against the epochs of what it touches, and remember it."""
+        owners = self._of(one.allocation, one.size)
+        if owners is None:
+            return
+        shape = (*one.stamps.shape, LANES)
+        places = one.offsets - one.allocation.start
+        if places.shape != shape:
+            places = np.broadcast_to(places, shape)
+        mask = one.mask
+        lanes = owners.segment // one.size
+        if lanes <= LANES:
+            rest = self._whole(owners, one, places, lanes)
+            if rest is None:
+                return
+            mask = rest
+        threads = np.arange(places.size)
+        if mask is not None:
+            mask = np.broadcast_to(mask, shape)
+            places, threads = places[mask], threads.reshape(shape)[mask]
+        if not places.size:
+            return
+        places = places.reshape(-1)
+        given = one.stamps.reshape(-1)[threads // LANES]
+        self._encounters.take(
+            owners, Lanes(one.instruction, one.kind, one.size, threads, places, given, values)
+        )
+
+    def _whole(self, owners: Owners, one: WarpAccess, places: Array, lanes: int) -> Array | None:
+        """Lanes that touch a whole segment together, where no CTA meets another in no order.
+
+        Returns:
+            The threads that are left; None if there are none.
+        """
+        grouped = places.reshape(*places.shape[:2], -1, lanes)
+        first = grouped[..., 0]
+        following = grouped == first[..., None] + np.arange(lanes) * one.size
+        aligned = first & (owners.segment - 1) == 0
+        complete = one.mask is None and bool(following.all()) and bool(aligned.all())
+        segments = first >> (owners.segment.bit_length() - 1)
+        stamps = one.stamps[..., None]
+        if complete:
+            done = self._quiet(owners, segments, stamps, writes=one.kind.writes)
+            return None if done is None else np.repeat(~done, lanes, axis=2)
+        even = following.all(axis=3) & aligned
+        if one.mask is not None:
+            active = np.broadcast_to(one.mask, places.shape)
+            even &= active.reshape(grouped.shape).all(axis=3)
+        given = np.broadcast_to(stamps, segments.shape)
+        done = self._quiet(owners, segments[even], given[even], writes=one.kind.writes)
+        left = ~even
+        if done is not None:
+            left[even] = ~done
+        elif not left.any():
+            return None
+        rest = np.repeat(left, lanes, axis=2)
+        return rest if one.mask is None else rest & one.mask
+
+    def _quiet(
+        self, owners: Owners, segments: Array, stamps: Array, *, writes: bool
+    ) -> Array | None:
+        """Remember accesses to whole segments where that makes no race.
+
+        Returns:
+            Where it was done, of the shape of `segments`; None for everywhere. Other segments are
+            split.
+        """
+        epochs = owners.segments
+        bad = owners.split[segments] if owners.any_split else np.zeros((), np.bool_)
+        writer = epochs.writer[segments]
+        for before in (writer, *(epochs.readers(segments) if writes else ())):
+            others = foreign(before, stamps)
+            if others.any():
+                bad = bad | (others & (before != 0))
+        if writes:
+            # Several CTAs at once: who is not the last finds another there.
+            epochs.writer[segments] = stamps
+            at_once = foreign(epochs.writer[segments], stamps)
+            if at_once.any():
+                bad = bad | np.isin(segments, segments[at_once])
+        if not bad.any():
+            if not writes:
+                epochs.read_by(segments, stamps)
+            elif epochs.read:
+                epochs.forget_readers(segments)
+            return None
+        done = ~bad
+        if writes:
+            epochs.writer[segments[bad]] = writer[bad]
+        owners.split_up(segments[bad])
+        given = np.broadcast_to(stamps, segments.shape)[done]
+        if writes:
+            epochs.write_by(segments[done], given)
+        else:
+            epochs.read_by(segments[done], given)
+        return np.asarray(done)
+
+    def _of(self, allocation: Allocation, size: int) -> Owners | None:
+        """The epochs of an allocation, told apart by so many bytes; None if that is too much."""
+        owners = self._owners.get(allocation.start)
+        if owners is None or owners.allocation is not allocation:
+            # What the heap has given anew begins afresh: the allocator orders that.
+            if allocation.name in self.left_out:
+                return None
+            owners = self._owners[allocation.start] = Owners(allocation, size)
+        owners.refine(size)
+        if owners.bytes != self._sizes.get(allocation.start):
+            self._sizes[allocation.start] = owners.bytes
+        if sum(self._sizes.values()) > EPOCHS_BYTES:
+            self.left_out.append(allocation.name)
+            del self._owners[allocation.start], self._sizes[allocation.start]
+            return None
+        return owners
+
+    def _stamps(self, instruction: Instruction, kind: Access) -> Array:
+        """The epochs of all warps of the wave at an instruction, (CTAs, warps)."""
+        now = self.progress.clocks.now
+        known = self._known.get(instruction.position)
+        if known is not None and known[0] is now:
+            return known[1]
+        reach = semantics(instruction).reach if kind.synchronises else Reach.CTA
+        number = self._numbers.get(instruction.position)
+        if number is None:
+            self._instructions.append(instruction)
+            number = self._numbers[instruction.position] = len(self._instructions)
+        time = np.minimum(now + self.progress.past, TIMES).astype(np.uint64)
+        what = np.uint64(reach << REACH | min(number, INSTRUCTIONS) << INSTRUCTION)
+        found: Array = self._who | (time << np.uint64(TIME) | what)[:, None]
+        self._known[instruction.position] = now, found
+        return found
