@@ -7,6 +7,7 @@ before has left of the library.
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
 from collections import Counter
@@ -14,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 import pytest
@@ -31,9 +32,15 @@ TILES = {"sm_80": EXAMPLES / "kernels" / "gemm.mlir", "sm_90a": EXAMPLES / "hopp
 
 
 @cache
-def may_fail(file: str) -> bool:
-    """Whether a file has functions that passes call; not that which MLIR calls for a walk."""
-    return os.path.realpath(file).startswith(FOLDERS) and not file.endswith("/ir/visits.py")
+def may_fail(code: CodeType) -> bool:
+    """Whether it is a function that passes call: not a generator, which is called to be closed.
+
+    Nor that which MLIR calls for a walk.
+    """
+    file = os.path.realpath(code.co_filename)
+    return file.startswith(FOLDERS) and not (
+        code.co_flags & inspect.CO_GENERATOR or file.endswith("/ir/visits.py")
+    )
 
 
 class Calls:
@@ -63,7 +70,7 @@ class Calls:
             sys.setprofile(None)
 
     def _called(self, frame: FrameType, event: str, argument: object) -> None:
-        if event == "call" and may_fail(frame.f_code.co_filename):
+        if event == "call" and may_fail(frame.f_code):
             self.counts[self._of] += 1
             if (self._of, self.counts[self._of]) == self.last:
                 self.met = True
