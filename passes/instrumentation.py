@@ -109,7 +109,10 @@ class Instrumentation:
         if self.folder is not None:
             path = self._file(self.folder, title.name, op)
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(dump, encoding="utf-8")
+            try:
+                path.write_text(dump, encoding="utf-8")
+            except OSError as error:  # which names no file where there is no space for it
+                raise type(error)(error.errno, error.strerror, str(path)) from None
             return
         out = self.out or sys.stderr
         out.write(dump)

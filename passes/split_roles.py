@@ -10,6 +10,7 @@ from tilec.dialects.tile.attributes import PRODUCER
 from tilec.ir.mlir import ir, scf
 from tilec.ir.ops import nvvm
 from tilec.ir.ops import scf as ops_scf
+from tilec.ir.visits import visit
 from tilec.isa import TilecError
 
 from .hopper.warp_roles import roles_of
@@ -74,5 +75,5 @@ def _barriers(ops: list[ir.Operation]) -> list[ir.Operation]:
         return ir.WalkResult.ADVANCE
 
     for op in ops:
-        op.walk(look)
+        visit(op, look)
     return found

@@ -8,12 +8,15 @@ effects, go to definition, and code actions that mend misspelt names. It needs
 from __future__ import annotations
 
 import argparse
+import io
 import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
+from tilec.ending import end_on_signals
 from tilec.isa import TilecError
 
+from .colours import say
 from .common import Parser, leave, run
 
 if TYPE_CHECKING:
@@ -127,10 +130,40 @@ def _diagnostic(problem: Problem, uri: str) -> lsp.Diagnostic:
 
 def _main(arguments: argparse.Namespace) -> int:
     del arguments
+    from .lsp_log import log_lines  # noqa: PLC0415 (for this alone)
+
+    made = server()
+    log_lines()
     # Streams of its own, since pygls closes them.
-    with open(os.dup(0), "rb") as asked, open(os.dup(1), "wb") as answered:
-        server().start_io(asked, answered)
+    with open(_standard_input(), "rb") as asked, _Answers(io.FileIO(os.dup(1), "wb")) as answered:
+        made.start_io(asked, answered)
     return 0
+
+
+def _standard_input() -> int:
+    """A number of it.
+
+    Raises:
+        OSError: naming it, if it is closed.
+    """
+    try:
+        number = os.dup(0)
+        os.read(number, 0)
+    except OSError as error:
+        raise type(error)(error.errno, error.strerror, "<stdin>") from None
+    return number
+
+
+class _Answers(io.BufferedWriter):
+    """What the client reads. Where it cannot be written the process ends: nobody is served."""
+
+    def flush(self) -> None:
+        try:
+            super().flush()
+        except OSError as error:
+            if not isinstance(error, BrokenPipeError):  # else whoever read has gone
+                say(f"error: <stdout>: {error.strerror}\n")
+            leave(1)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -140,6 +173,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def command() -> NoReturn:
     """The command line: `main` in a process of its own."""
+    end_on_signals()
     leave(main())
 
 

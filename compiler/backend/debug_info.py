@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tilec.ir.mlir import ir, passmanager
+from tilec.ir.visits import visit
 from tilec.report.diagnostics import SOURCE, place
 
 # Lines without DWARF: what nvcc's -lineinfo asks of LLVM too. LLVM does not let debug locations
@@ -33,7 +34,7 @@ def _place_calls(module: Any) -> None:
             op.location = nowhere
         return ir.WalkResult.ADVANCE
 
-    module.operation.walk(look)
+    visit(module.operation, look)
 
 
 def name_file(llvm_ir: str, name: str) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tilec.ir.mlir import ir, rewrite, translate_to_llvm_ir
+from tilec.ir.visits import visit
 from tilec.passes.base import Diagnostic, ProgramError, walk
 
 from .llvm_22 import for_llvm_22
@@ -121,7 +122,7 @@ def _names(function: Any) -> set[str]:
         found.add(op.name)
         return advance
 
-    function.walk(look)
+    visit(function, look)
     return found
 
 

@@ -8,6 +8,7 @@ from tilec.dialects.tile.attributes import ABI, CTAS_PER_SM, DYNAMIC_SHARED, GRI
 from tilec.ir.aliases import Op
 from tilec.ir.attributes import CLUSTER, given_attribute
 from tilec.ir.mlir import ir
+from tilec.ir.visits import visit
 from tilec.isa import TilecError
 
 from .abi import Argument, Extent, KernelEntry, Scalar, described
@@ -73,7 +74,7 @@ def _llvm_functions(gpu_module: Op) -> list[Op]:
             return ir.WalkResult.SKIP
         return ir.WalkResult.ADVANCE
 
-    gpu_module.operation.walk(look, ir.WalkOrder.PRE_ORDER)
+    visit(gpu_module.operation, look, ir.WalkOrder.PRE_ORDER)
     return found
 
 

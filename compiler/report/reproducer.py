@@ -10,6 +10,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -71,7 +72,7 @@ def reproducible(path: str | None, made: Callable[[], Reproducer]) -> Iterator[N
     """Keep a reproducer of what runs inside at `path` unless it succeeds; nothing if None.
 
     It is written before the passes start, since a crash leaves no time for it; a note on standard
-    error says where it stays.
+    error says where it stays. If they succeed, what was at `path` before is there again.
 
     Args:
         path: a file.
@@ -84,19 +85,33 @@ def reproducible(path: str | None, made: Callable[[], Reproducer]) -> Iterator[N
         yield
         return
     text, file = str(made()), Path(path)
-    with undone(file.unlink):
+    undo = _as_it_is(file)
+    with undone(undo):
         try:
             file.write_text(text, encoding="utf-8")
         except OSError as error:
             with suppress(OSError):
-                file.unlink()
+                undo()
             raise type(error)(error.errno, error.strerror, path) from None
         try:
             yield
         except KeyboardInterrupt:
-            file.unlink()
+            undo()
             raise
         except BaseException:
             sys.stderr.write(f"note: reproducer generated at {path}\n")
             raise
-        file.unlink()
+        undo()
+
+
+def _as_it_is(file: Path) -> Callable[[], object]:
+    """Makes a file what it is now: gone, or with these contents; a device or a folder stays.
+
+    Raises:
+        OSError: if it cannot be read.
+    """
+    if not file.exists():
+        return partial(file.unlink, missing_ok=True)
+    if not file.is_file():
+        return lambda: None
+    return partial(file.write_bytes, file.read_bytes())

@@ -8,6 +8,7 @@ from tilec.ir.aliases import Location, Op
 from tilec.ir.attributes import attribute, signature
 from tilec.ir.mlir import ir
 from tilec.ir.ops import gpu
+from tilec.ir.visits import visit
 from tilec.isa import TilecError
 
 from ..base import Diagnostic
@@ -35,7 +36,7 @@ def outermost(op: Op, wanted: Callable[[ir.Operation], bool]) -> list[ir.Operati
         found.append(inner)
         return ir.WalkResult.SKIP
 
-    op.operation.walk(look, ir.WalkOrder.PRE_ORDER)
+    visit(op.operation, look, ir.WalkOrder.PRE_ORDER)
     return found
 
 

@@ -8,6 +8,7 @@ from tilec.dialects.tile.casts import CASTS
 from tilec.dialects.tile.ops.elementwise import COMPARISONS, ELEMENTWISE
 from tilec.ir.aliases import Value
 from tilec.ir.mlir import ir
+from tilec.ir.visits import visit
 from tilec.isa import TilecError
 
 from ..kernel_pass import Kernel
@@ -48,7 +49,7 @@ def _on_vectors(function: ir.Operation) -> list[ir.Operation]:
             found.append(op)
         return ir.WalkResult.ADVANCE
 
-    function.walk(look, ir.WalkOrder.PRE_ORDER)
+    visit(function, look, ir.WalkOrder.PRE_ORDER)
     return found
 
 

@@ -12,6 +12,7 @@ from tilec.backend.external_tools import AssemblerError
 from tilec.frontend.inputs import TextInput
 from tilec.frontend.loading import load
 from tilec.ir.mlir import ir
+from tilec.ir.visits import visit
 from tilec.passes.instrumentation import Instrumentation
 from tilec.passes.steps import Title
 from tilec.report.diagnostics import SOURCE, Source, places
@@ -140,7 +141,7 @@ def _file(module: ir.Module) -> Source | None:
         named.update({place.file for place in places(op.location)} - {SOURCE})
         return ir.WalkResult.ADVANCE
 
-    module.operation.walk(look)
+    visit(module.operation, look)
     for name, _ in named.most_common():
         try:
             return Source(name, Path(name).read_text(encoding="utf-8"))

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tilec.isa import TilecError
-from tilec.report.reproducer import Reproducer, read_reproducer
+from tilec.report.reproducer import Reproducer, read_reproducer, reproducible
+from tilec.tools import tile_opt
 
 CRASH = """
 import os, sys
@@ -37,6 +39,57 @@ def test_comes_back(module: str, pipeline: str, each: bool) -> None:
     read = read_reproducer(written)
     assert read.module.rstrip() == module.rstrip()
     assert (read.pipeline, read.verify_each) == (pipeline, each)
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_what_was_there_is_there_again_unless_it_fails(fails: bool, tmp_path: Path) -> None:
+    """A user's file, nothing, and a device, which a user who may could lose."""
+    file, missing, device = (tmp_path / name for name in ("file", "missing", "device"))
+    file.write_text("mine")
+    device.symlink_to("/dev/null")
+    made = Reproducer("module {}", "canonicalize", False)
+    for path in (file, missing, device):
+        with suppress(ZeroDivisionError), reproducible(str(path), lambda: made):
+            assert path == device or path.read_text() == str(made)
+            assert 1 // (not fails)
+    assert device.is_symlink()
+    if fails:
+        assert file.read_text() == missing.read_text() == str(made)
+    else:
+        assert file.read_text() == "mine"
+        assert not missing.exists()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+def test_no_space_leaves_what_was_there(tmp_path: Path) -> None:
+    device = tmp_path / "device"
+    device.symlink_to("/dev/full")
+    made = Reproducer("module {}", "canonicalize", False)
+    with (
+        pytest.raises(OSError, match="No space left") as caught,
+        reproducible(str(device), lambda: made),
+    ):
+        pytest.fail("ran")
+    assert caught.value.filename == str(device)
+    assert device.is_symlink()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+def test_no_space_for_a_dump_names_its_file(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    program, out = tmp_path / "in.mlir", tmp_path / "out"
+    program.write_text("module {}\n")
+    words = [str(program), "--cse", "--mlir-print-ir-after-all", "-o", str(out)]
+    words += ["--mlir-print-ir-tree-dir", str(tmp_path / "dumps")]
+    assert tile_opt.main(words) == 0
+    (dump,) = (path for path in (tmp_path / "dumps").rglob("*.mlir"))
+    dump.unlink()
+    dump.symlink_to("/dev/full")
+    out.unlink()
+    assert tile_opt.main(words) == 1
+    assert capfd.readouterr().err == f"error: {dump}: No space left on device\n"
+    assert not out.exists()
 
 
 def test_none() -> None:

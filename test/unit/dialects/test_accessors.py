@@ -30,22 +30,28 @@ def context() -> Iterator[ir.Context]:
 
 
 @pytest.fixture(scope="module")
-def found(context: ir.Context) -> Iterator[list[ir.OpView]]:
-    """The ops of the lit tests of the dialect, whose modules live as long."""
+def found(context: ir.Context) -> Iterator[dict[str, list[ir.OpView]]]:
+    """The ops of the lit tests of the dialect, by name; their modules live as long."""
     modules = [
         ir.Module.parse(to_generic(part).text, context)
         for path in sorted(LIT.glob("*.mlir"))
         if "invalid" not in path.name
         for part in path.read_text().split("// -----")
     ]
-    yield [op for module in modules for op in walk(module.operation)]
+    by_name: dict[str, list[ir.OpView]] = {}
+    for module in modules:
+        for op in walk(module.operation):
+            by_name.setdefault(op.name, []).append(op)
+    yield by_name
     modules.clear()
 
 
 @pytest.mark.parametrize("name", sorted(CLASSES))
-def test_operands_in_the_order_declared_are_all(name: str, found: list[ir.OpView]) -> None:
+def test_operands_in_the_order_declared_are_all(
+    name: str, found: dict[str, list[ir.OpView]]
+) -> None:
     declared, _, results, _ = ext.partition_fields(CLASSES[name]._fields)
-    seen = [op for op in found if op.name == name]
+    seen = found.get(name, [])
     assert seen, "no lit test has one"
     for op in seen:
         named: list[ir.Value] = []

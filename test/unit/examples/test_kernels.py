@@ -54,7 +54,7 @@ def runs() -> Iterator[Any]:
                 )
 
 
-@pytest.mark.parametrize(("kernel", "target", "tried"), runs())
+@pytest.mark.parametrize(("kernel", "target", "tried"), list(runs()))
 def test_agrees_with_numpy(kernel: Any, target: str, tried: Any) -> None:
     program = compiled(kernel.file, target)
     for extents in tried:

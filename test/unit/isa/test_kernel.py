@@ -19,7 +19,8 @@ from tilec.isa.sass import execution, executions, sorts_metadata
 
 TENSOR = ("HMMA", "IMMA", "BMMA", "DMMA", "QMMA", "OMMA")
 # The other architectures are members of these families, and execute alike.
-MACHINES = ["sm_75", "sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_110a", "sm_120a"]
+MACHINES = ["sm_75", "sm_80", "sm_89", "sm_90a", "sm_100a", "sm_120a"]
+LIKE_OTHERS = [pytest.param(name, marks=pytest.mark.slow) for name in ("sm_86", "sm_110a")]
 
 
 def module(found, where, version):
@@ -37,7 +38,7 @@ def here(assembler, where):
     return [one for one in found if one.min_ptx(where) <= assembler.newest]
 
 
-@pytest.mark.parametrize("name", MACHINES)
+@pytest.mark.parametrize("name", [*MACHINES, *LIKE_OTHERS])
 def test_machine_code(name, assemblers_for):
     where = TARGETS[name]
     assembler = assemblers_for(where)[-1]

@@ -9,6 +9,8 @@ import pytest
 import tilec
 import tilec.lang as tl
 
+from ..combinations import in_turn
+
 RANDOM = np.random.default_rng(0)
 TARGETS = ("sm_75", "sm_80", "sm_90a", "sm_120a")
 SHAPES = ((64,), (8, 32), (4, 8, 16))
@@ -36,9 +38,10 @@ def run(fn: Callable[[Any], Any], x: Any, y: Any, **settings: Any) -> Any:
     return y
 
 
-@pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
-@pytest.mark.parametrize("dtype", [np.int32, np.float32, np.float64, np.int8, np.uint16])
+@pytest.mark.parametrize(
+    ("target", "shape", "dtype"),
+    in_turn(TARGETS, SHAPES, [np.int32, np.float32, np.float64, np.int8, np.uint16]),
+)
 def test_cumsum(target: str, shape: tuple[int, ...], dtype: Any) -> None:
     x = numbers(shape, dtype)
     for axis in axes(shape):
@@ -120,9 +123,10 @@ def test_reduce_with_a_function(axis: int | None, keepdims: bool) -> None:
     np.testing.assert_array_equal(y, expected)
 
 
-@pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("dtype", [np.float32, np.int32, np.float16, np.uint8, np.bool_])
-@pytest.mark.parametrize("name", ["argmax", "argmin"])
+@pytest.mark.parametrize(
+    ("target", "dtype", "name"),
+    in_turn(TARGETS, [np.float32, np.int32, np.float16, np.uint8, np.bool_], ["argmax", "argmin"]),
+)
 def test_places(target: str, dtype: Any, name: str) -> None:
     """Of several the first; of NaN's the first of those."""
     x = numbers((8, 64), np.int32)
@@ -143,10 +147,13 @@ def test_the_place_in_a_whole_tile() -> None:
     assert y[0, 0] == np.argmax(x)
 
 
-@pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("warps", [1, 4])
 @pytest.mark.parametrize(
-    "dtype", [np.float32, np.float16, ml_dtypes.bfloat16, np.int8, np.uint32, np.int64]
+    ("target", "warps", "dtype"),
+    in_turn(
+        TARGETS,
+        [1, 4],
+        [np.float32, np.float16, ml_dtypes.bfloat16, np.int8, np.uint32, np.int64],
+    ),
 )
 def test_sort(target: str, warps: int, dtype: Any) -> None:
     x = numbers((4, 64), np.float32).astype(dtype)

@@ -10,6 +10,8 @@ import pytest
 import tilec
 import tilec.lang as tl
 
+from ..combinations import in_turn
+
 TARGETS = ("sm_75", "sm_80", "sm_90", "sm_90a", "sm_120a")
 RANDOM = np.random.default_rng(0)
 
@@ -47,12 +49,9 @@ PRODUCTS = [
 ]
 
 
-@pytest.mark.parametrize("ragged", [False, True])
-@pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize(("factor", "total", "tile", "warps"), PRODUCTS, ids=str)
-def test_product(
-    target: str, factor: Any, total: Any, tile: tuple[int, int, int], warps: int, ragged: bool
-) -> None:
+@pytest.mark.parametrize(("target", "product", "ragged"), in_turn(TARGETS, PRODUCTS, [False, True]))
+def test_product(target: str, product: tuple[Any, ...], ragged: bool) -> None:
+    factor, total, tile, warps = product
     m, n, k = tile
     m, n, k = (m + 13, n + 5, 2 * k + 9) if ragged else (m, n, 2 * k)
     a, b = numbers((m, k), factor, 1), numbers((k, n), factor, 1)
@@ -136,9 +135,9 @@ FUNCTIONS: dict[str, tuple[Any, Any]] = {
 }
 
 
-@pytest.mark.parametrize("target", ["sm_75", "sm_90a", "sm_120a"])
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize(
+    ("target", "shape", "name"), in_turn(["sm_75", "sm_90a", "sm_120a"], SHAPES, FUNCTIONS)
+)
 def test_function(target: str, shape: tuple[int, ...], name: str) -> None:
     ours, numpys = FUNCTIONS[name]
     x = numbers(shape)

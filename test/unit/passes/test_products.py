@@ -17,6 +17,8 @@ from tilec.dialects.tile import builders as tile
 from tilec.isa import form as find_form
 from tilec.runtime import sparse
 
+from ..combinations import in_turn
+
 SPARSE = {
     # form, of mma.sp: what memory holds of A and B, of C
     "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32": ("f16", "f32"),
@@ -78,9 +80,7 @@ def random(rng: np.random.Generator, shape: tuple[int, int], name: str) -> NDArr
     return rng.integers(-8, 8, shape).astype(DTYPES[name])
 
 
-@pytest.mark.parametrize("tiles", TILES)
-@pytest.mark.parametrize("grid", GRIDS)
-@pytest.mark.parametrize("name", SPARSE)
+@pytest.mark.parametrize(("grid", "name", "tiles"), in_turn(GRIDS, SPARSE, TILES))
 def test_sparse(name: str, grid: tuple[int, int], tiles: tuple[int, int, int]) -> None:
     form, rng = find_form(name), np.random.default_rng(1)
     counts = counted(tiles, grid)
