@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar
 
-from tilec.dialects.tile.ops import DotOp, DotSpOp, LoadOp
-from tilec.dialects.tile.ops.dots import is_of_warpgroups
+from tilec.dialects.tile.ops import LoadOp
+from tilec.dialects.tile.ops.dots import UnscaledDot, is_of_warpgroups
 from tilec.ir.mlir import ir
 from tilec.isa import Target, TilecError
 from tilec.isa.wording import counted
@@ -15,7 +15,7 @@ from tilec.isa.wording import counted
 from .analysis.shared_space import SharedSpace, aligned
 from .analysis.uniformity import Uniformity
 from .functions import known_target
-from .hopper.wgmma_choice import WarpgroupDot, WgmmaChoice, choose, dots_of
+from .hopper.wgmma_choice import WgmmaChoice, choose, dots_of
 from .kernel_pass import Kernel, KernelPass
 from .layouts.tile_classes import has_plain_tiles
 from .layouts.transposed_loads import fold_transposes
@@ -50,7 +50,7 @@ class SelectWgmma(KernelPass):
         """Choose for a kernel."""
         if not kernel.is_entry or not has_plain_tiles(kernel.function):
             return
-        dots = kernel.named(DotOp, DotSpOp)
+        dots = kernel.named(UnscaledDot)
         if self.instruction is Instruction.MMA:
             dots = [dot for dot in dots if is_of_warpgroups(dot)]
         if not dots:
@@ -71,7 +71,7 @@ class _Selection:
         self._uniformity = Uniformity(kernel.function)
         self._taken: dict[LoadOp, int] = {}
 
-    def run(self, dots: list[WarpgroupDot]) -> None:
+    def run(self, dots: list[UnscaledDot]) -> None:
         """Set the attributes of the products that warpgroups compute."""
         for dot in dots:
             with self._kernel.at(dot):
@@ -87,7 +87,7 @@ class _Selection:
                 dot.attributes["warps"] = ir.DenseI64ArrayAttr.get(list(chosen.warps))
                 self._kernel.remark(dot, _reason(dot, chosen))
 
-    def _take(self, dot: WarpgroupDot, chosen: WgmmaChoice) -> None:
+    def _take(self, dot: UnscaledDot, chosen: WgmmaChoice) -> None:
         """Take shared memory for the operands.
 
         Raises:
@@ -105,7 +105,7 @@ class _Selection:
         self._taken |= more
 
 
-def _reason(dot: WarpgroupDot, chosen: WgmmaChoice) -> str:
+def _reason(dot: UnscaledDot, chosen: WgmmaChoice) -> str:
     rows, cols = ir.RankedTensorType(dot.results[0].type).shape
     depth = ir.RankedTensorType(dot.operands[1].type).shape[0]
     m, n = chosen.warps

@@ -7,13 +7,12 @@ from typing import ClassVar
 from tilec.dialects.tile.dialect import SharedAttr
 from tilec.dialects.tile.emit import emit, i64
 from tilec.dialects.tile.ops import (
-    DotOp,
     DotSpOp,
     LoadOp,
     WarpgroupDotOp,
     WarpgroupDotSpOp,
 )
-from tilec.dialects.tile.ops.dots import is_of_warpgroups
+from tilec.dialects.tile.ops.dots import UnscaledDot, is_of_warpgroups
 from tilec.ir.aliases import Attribute, Value
 from tilec.ir.mlir import ir
 from tilec.ir.types import element_of
@@ -25,7 +24,7 @@ from .analysis.uniformity import Uniformity
 from .emit import index_constant
 from .functions import known_target
 from .hopper.operand_buffers import OperandBuffer
-from .hopper.wgmma_choice import WarpgroupDot, WgmmaChoice, choose, dots_of
+from .hopper.wgmma_choice import WgmmaChoice, choose, dots_of
 from .kernel_pass import Kernel, KernelPass
 from .staging.copy_frame import copy_frame, copy_of, new_buffer
 from .staging.staging_groups import StagingGroup, grouped
@@ -46,7 +45,7 @@ class StageWgmma(KernelPass):
 
     def run(self, kernel: Kernel) -> None:
         """Rewrite a kernel."""
-        dots = [dot for dot in dots_of(kernel.named(DotOp, DotSpOp)) if is_of_warpgroups(dot)]
+        dots = [dot for dot in dots_of(kernel.named(UnscaledDot)) if is_of_warpgroups(dot)]
         if dots:
             with kernel.at(kernel.module):
                 target = known_target(kernel.module)
@@ -62,10 +61,10 @@ class _Stage:
         self._target = target
         self._buffers: dict[tuple[ir.Operation, OperandBuffer], Value] = {}
 
-    def run(self, dots: list[WarpgroupDot]) -> None:
+    def run(self, dots: list[UnscaledDot]) -> None:
         """Stage the operands of all products, and rewrite these."""
         uniformity = Uniformity(self._kernel.function)
-        chosen: list[tuple[WarpgroupDot, WgmmaChoice]] = []
+        chosen: list[tuple[UnscaledDot, WgmmaChoice]] = []
         for dot in dots:
             with self._kernel.at(dot):
                 warps = self._kernel.warps
@@ -117,7 +116,7 @@ class _Stage:
         )
         return buffer
 
-    def _rewrite(self, dot: WarpgroupDot, choice: WgmmaChoice) -> None:
+    def _rewrite(self, dot: UnscaledDot, choice: WgmmaChoice) -> None:
         """The product of what the buffers hold."""
         operands, indices = list(dot.operands), []
         attributes: dict[str, Attribute] = {
@@ -131,7 +130,7 @@ class _Stage:
                 indices += [zero] * len(kind.shape)
                 if kind.transposed:
                     attributes[f"imm_trans_{name}"] = i64(1)
-            product = WarpgroupDotOp if isinstance(dot, DotOp) else WarpgroupDotSpOp
+            product = WarpgroupDotSpOp if isinstance(dot, DotSpOp) else WarpgroupDotOp
             result = emit(product, [*operands, *indices], dot.d.type, **attributes)
         dot.d.replace_all_uses_with(result)
         dot.operation.erase()

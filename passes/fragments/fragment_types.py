@@ -116,7 +116,7 @@ def _units(function: Op) -> dict[LinearLayout, LinearLayout]:
     for op in walk(function):
         if not isinstance(op, TileOp):
             continue
-        if isinstance(op, (LoadOp, StoreOp)) and op.form is not None:
+        if isinstance(op, LoadOp | StoreOp) and op.form is not None:
             tile = tile_value(op.tile.type)
             moved = moved_at_once(op.form, tile) if tile is not None else None
             if tile is not None and moved is not None:

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from tilec.dialects.semantics import Spread
 from tilec.dialects.tile.attributes import DIRECT, LAYOUT
 from tilec.dialects.tile.dots import extents
-from tilec.dialects.tile.ops import DotOp, DotSpOp, LoadOp
-from tilec.dialects.tile.ops.dots import dot_values, is_of_warpgroups
+from tilec.dialects.tile.ops import DotSpOp, LoadOp
+from tilec.dialects.tile.ops.dots import UnscaledDot, dot_values, is_of_warpgroups
 from tilec.dialects.tile.signs import FLAGS
 from tilec.dialects.tile.tiles import PlainTile, bits_of
 from tilec.ir.aliases import Op, Value
@@ -31,9 +31,6 @@ from ..layouts.tile_classes import plain
 from ..search import defining_op
 from .operand_buffers import OperandBuffer, operand_buffer
 
-WarpgroupDot = DotOp | DotSpOp
-"""Products of tiles that warpgroups may compute."""
-
 BESIDES = 26
 """Registers that a thread of a small kernel needs besides its accumulators."""
 
@@ -52,7 +49,7 @@ class WgmmaChoice(NamedTuple):
     buffers: dict[str, tuple[LoadOp, OperandBuffer]]
 
 
-def choose(dot: WarpgroupDot, warps: int, target: Target, uniformity: Uniformity) -> WgmmaChoice:
+def choose(dot: UnscaledDot, warps: int, target: Target, uniformity: Uniformity) -> WgmmaChoice:
     """The `wgmma` for a product of tiles without layouts.
 
     Args:
@@ -89,7 +86,7 @@ def _tile(value: Value) -> PlainTile:
     return found
 
 
-def _grid(dot: WarpgroupDot, tile: PlainTile, warps: int) -> tuple[int, int]:
+def _grid(dot: UnscaledDot, tile: PlainTile, warps: int) -> tuple[int, int]:
     """Warps along M and N: as many along M as find 64 rows each, so that instructions are wide."""
     rows, cols = unit_extents(tile.shape)  # each warpgroup has a part of each unit
     if "warps" in dot.attributes:
@@ -113,7 +110,7 @@ def _grid(dot: WarpgroupDot, tile: PlainTile, warps: int) -> tuple[int, int]:
 
 
 def _form(
-    dot: WarpgroupDot,
+    dot: UnscaledDot,
     tiles: dict[str, PlainTile],
     grid: tuple[int, int],
     kind: str,
@@ -210,9 +207,7 @@ def _buffer(name: str, value: Value, uniformity: Uniformity) -> tuple[LoadOp, Op
     return load, operand_buffer(name, tile.shape, bits_of(tile.element), load.is_transposed)
 
 
-def dots_of(ops: Iterable[Op]) -> list[WarpgroupDot]:
+def dots_of(ops: Iterable[Op]) -> list[UnscaledDot]:
     """The products that may be warpgroups': those of level 1 that name no other instruction."""
-    found = [
-        op for op in ops if isinstance(op, DotOp | DotSpOp) and plain(op.results[0]) is not None
-    ]
+    found = [op for op in ops if isinstance(op, UnscaledDot) and plain(op.d) is not None]
     return [dot for dot in found if "form" not in dot.attributes or is_of_warpgroups(dot)]

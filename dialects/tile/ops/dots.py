@@ -11,7 +11,7 @@ hold the rows of A and the columns of B that their part of C needs, and all of K
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tilec.dialects.semantics import LayoutRule
 from tilec.dialects.semantics.declaration import OF_A_WARP
@@ -29,7 +29,30 @@ PRODUCT = OF_A_WARP.but(layouts=LayoutRule.PRODUCT)
 """Of a product of tiles: each warp executes the instructions of its part."""
 
 
-class DotOp(TileOp, name="dot"):
+class UnscaledDot(TileOp):
+    """What dense and sparse products of tiles, without scale factors, have in common."""
+
+    UNITS = frozenset(FLAGS.values())
+    OPTIONAL = frozenset({"form", "warps"})
+    SEMANTICS = PRODUCT
+
+    if TYPE_CHECKING:  # fields of each
+
+        @property
+        def a(self) -> ir.Value: ...  # noqa: D102
+        @property
+        def b(self) -> ir.Value: ...  # noqa: D102
+        @property
+        def c(self) -> ir.Value: ...  # noqa: D102
+        @property
+        def d(self) -> ir.Value: ...  # noqa: D102
+
+    def check(self) -> None:
+        """Verify form, shapes, element types, and that the layouts fit each other."""
+        _check(self)
+
+
+class DotOp(UnscaledDot, name="dot"):
     """`d = a · b + c` on a CTA's tiles, by instructions of one dense `mma` form."""
 
     assembly_format = (
@@ -39,21 +62,13 @@ class DotOp(TileOp, name="dot"):
     )
     inferred_types = {"d": "$c"}
 
-    UNITS = frozenset(FLAGS.values())
-    OPTIONAL = frozenset({"form", "warps"})
-    SEMANTICS = PRODUCT
-
     a: ext.Operand[Any]
     b: ext.Operand[Any]
     c: ext.Operand[Any]
     d: ext.Result[Any]
 
-    def check(self) -> None:
-        """Verify form, shapes, element types, and that the layouts fit each other."""
-        _check(self)
 
-
-class DotSpOp(TileOp, name="dot_sp"):
+class DotSpOp(UnscaledDot, name="dot_sp"):
     """`tile.dot` with a sparse A, by instructions of one `mma.sp` form, or of `wgmma`.
 
     `a` is the half of A that is stored, MxK/2; `e` its metadata, a 4-bit code for each chunk of a
@@ -67,19 +82,11 @@ class DotSpOp(TileOp, name="dot_sp"):
     )
     inferred_types = {"d": "$c"}
 
-    UNITS = frozenset(FLAGS.values())
-    OPTIONAL = frozenset({"form", "warps"})
-    SEMANTICS = PRODUCT
-
     a: ext.Operand[Any]
     b: ext.Operand[Any]
     c: ext.Operand[Any]
     e: ext.Operand[Any]
     d: ext.Result[Any]
-
-    def check(self) -> None:
-        """Verify form, shapes, element types, and that the layouts fit each other."""
-        _check(self)
 
 
 class DotScaledOp(TileOp, name="dot_scaled"):
