@@ -12,7 +12,7 @@
 gpu.module @m [#nvvm.target<chip = "sm_90a">] {
   // FORM-LABEL: gpu.func @sparse
   // FORM: tile.dot_sp {{.*}} {form = "wgmma.mma_async.sp.sync.aligned.m64n128k32.f32.f16.f16.a::descriptor", warps = array<i64: 8, 1>}
-  // WHY: remark: 'tile.dot_sp' op becomes 4 wgmma.mma_async.sp.sync.aligned.m64n128k32.f32.f16.f16 for each of 2x1 warpgroups; A and B lie in shared memory
+  // WHY: remark: 'tile.dot_sp' op becomes 4 wgmma.mma_async.sp.sync.aligned.m64n128k32.f32.f16.f16 for each of 2x1 warpgroups; A and B are in shared memory
 
   // CHECK-LABEL: gpu.func @sparse
   // CHECK: tile.load {{.*}} -> !{{.*}}
