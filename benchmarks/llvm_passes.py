@@ -92,10 +92,10 @@ class Way:
             figures["spills"] += used.spill_stores + used.spill_loads
 
 
-def modules(cpu: str) -> list[str]:
+def modules(cpu: str, pattern: str) -> list[str]:
     """LLVM IR of the examples that there are for a target."""
     found = []
-    for path in sorted(EXAMPLES.rglob("*.mlir")):
+    for path in sorted(EXAMPLES.rglob(pattern)):
         try:
             found.append(tilec.compile(path, target=cpu, emit="llvm").llvm)
         except TilecError:  # its instructions are of other targets
@@ -103,11 +103,11 @@ def modules(cpu: str) -> list[str]:
     return found
 
 
-def measure(ways: Sequence[Way], targets: Sequence[str], rounds: int) -> int:
+def measure(ways: Sequence[Way], targets: Sequence[str], rounds: int, pattern: str) -> int:
     """Fill the ways' figures; how many modules there were."""
     count = 0
     for cpu in targets:
-        for ir in modules(cpu):
+        for ir in modules(cpu, pattern):
             features = ptx_version(ir, find_target(cpu)).llvm_feature
             taken: dict[str, list[float]] = {way.name: [] for way in ways}
             for number in range(rounds):
@@ -141,6 +141,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--without", action="append", default=[], metavar="PASS,…")
     parser.add_argument("--target", action="append", metavar="SM")
+    parser.add_argument("--files", default="*.mlir", metavar="PATTERN", help="of examples")
     parser.add_argument("--rounds", type=int, default=3, metavar="N")
     parser.add_argument("--json", action="store_true", help="print one object")
     arguments = parser.parse_args()
@@ -150,7 +151,7 @@ def main() -> None:
     with ExitStack() as stack:
         for way in ways:
             stack.enter_context(way)
-        count = measure(ways, targets, arguments.rounds)
+        count = measure(ways, targets, arguments.rounds, arguments.files)
     if arguments.json:
         rows: list[dict[str, Any]] = [
             {"name": way.name, "without": list(way.without), **way.figures} for way in ways

@@ -81,7 +81,7 @@ class MatrixDescriptor:
         found = cls(start, leading, stride, name, word >> 49 & 7, bool(word >> 52 & 1))
         if found.encode() != word:
             raise TilecError(
-                f"matrix descriptor {word:#018x}: bits {word ^ found.encode():#x} mean nothing"
+                f"matrix descriptor {word:#018x}: bits {word ^ found.encode():#x} have no meaning"
             )
         return found
 

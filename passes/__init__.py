@@ -11,8 +11,9 @@
                            stage_shared                          of staging/
                            form_clusters, make_persistent, specialize_warps, overlap_products,
                            on sm_90a                             of hopper/
-                           pipeline_loops, unroll_loops          of staging/
+                           pipeline_loops                        of staging/
                            fetch_metadata, on sm_90a             of staging/
+                           unroll_loops                          of staging/
                            store_boxes, on sm_90a                of hopper/
                            coalesce_stores, allocate_tensor_memory, check_divergence, remove_dead,
                            stage_reductions, stage_conversions, reuse_shared, order_memory,

@@ -176,7 +176,8 @@ def test_each_file_counts_once(folder: Path, monkeypatch: pytest.MonkeyPatch) ->
         top = folder / layout / "tilec"
         outer = top if layout == "installed" else top.parent
         places = {"tilec": top, "tilec.cache": top / "cache"}
-        places |= {f"tilec.{name}": outer / name for name in (*counted, "runtime", "sim", "tools")}
+        others = ("runtime", "sim", "tools", "tuning")
+        places |= {f"tilec.{name}": outer / name for name in (*counted, *others)}
         for name, at in places.items():
             at.mkdir(parents=True, exist_ok=True)
             (at / f"{name}.py").touch()

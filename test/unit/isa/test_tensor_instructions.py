@@ -290,7 +290,7 @@ def test_where_a_lies_is_said_apart():
     assert named(ptx, "tensor").operands == "[acc], [a], bdesc, idesc, p"
     assert named(ptx).mnemonic == ptx
     assert named(f"{ptx}.a::tensor", "tensor") is named(ptx, "tensor")
-    with pytest.raises(TilecError, match="has no choice"):
+    with pytest.raises(TilecError, match="does not offer a choice"):
         named(f"{ptx}.a::tensor", "descriptor")
     with pytest.raises(UnknownNameError, match="unknown field"):
         named(ptx).describe(rows=3)

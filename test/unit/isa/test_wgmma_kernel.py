@@ -168,5 +168,5 @@ def test_mistakes(argv, message, capsys, tmp_path):
 
 
 def test_a_form_without_a_choice_takes_no_kind():
-    with pytest.raises(TilecError, match="has no choice"):
+    with pytest.raises(TilecError, match="does not offer a choice"):
         form("movmatrix.sync.aligned.m8n8.trans.b16", "registers")
