@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from .instruction_class import Instruction, operand_type
 from .kernel_parts import Buffer, Kernel, module
@@ -125,9 +125,7 @@ def _place(one: Instruction, name: str) -> str:
     return f"%far_{name}" if _space(one, name) == "generic" else f"%{name}"
 
 
-def instruction_kernel(
-    one: Instruction, target: Target, constants: Mapping[str, int] | None = None
-) -> Kernel:
+def instruction_kernel(one: Instruction, target: Target) -> Kernel:
     """The kernel that executes an instruction once, with as few threads as execute it together.
 
     Registers come from global memory, where results go; shared memory is the kernel's own, and an
@@ -136,20 +134,16 @@ def instruction_kernel(
     Args:
         one: the instruction.
         target: the module's target.
-        constants: operands that stand in the text as numbers.
 
     Raises:
         TilecError: if `target` lacks it.
     """
     version = one.require(target)
-    constants = constants or {}
-    names = [name for name in one.names if name not in constants]
-    made = (_buffer(one, name) for name in names)
+    made = (_buffer(one, name) for name in one.names)
     buffers = [buffer for buffer in made if buffer is not None]
     threads = one.scope.threads
-    body = [line for name in names for line in _prepare(one, name)]
-    places = {name: _place(one, name) for name in names}
-    body.append(one.text({**places, **{name: f"{n:#x}" for name, n in constants.items()}}))
+    body = [line for name in one.names for line in _prepare(one, name)]
+    body.append(one.text({name: _place(one, name) for name in one.names}))
     body += [line for name in one.results for line in _finish(name)]
     comment = list(_comment(one, buffers, threads))
     # Without it ptxas does not know how many registers there are before, and drops the change.

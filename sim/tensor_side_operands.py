@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 from tilec.isa import TilecError
 from tilec.isa.described_product import DescribedProduct
-from tilec.isa.instruction_descriptor import InstructionDescriptor
 from tilec.isa.tensor_memory import LANES
 from tilec.layout.tensor_memory import metadata, scale_factors, scale_rows
 
@@ -80,8 +79,8 @@ def read_metadata(
     Raises:
         TilecError: if where they stand is not published, or nothing is there.
     """
-    descriptor, rows = form.descriptor, form.shape.m // len(ctas)
-    _check_published(form, descriptor, rows)
+    rows = form.shape.m // len(ctas)
+    _check_published(form, rows)
     _, column = places.at(place, thread)
     if column % 2:
         raise TilecError(f"its metadata begin in column {column}; legal: an even one")
@@ -93,19 +92,20 @@ def read_metadata(
         np.asarray(np.broadcast_to(one, shape)) for one in (row // rows, *found)
     )
     words = places.read(
-        "metadata", place, thread, ctas, (homes, lanes, columns + descriptor.selector)
+        "metadata", place, thread, ctas, (homes, lanes, columns + form.descriptor.selector)
     )
     codes: Array = words >> (4 * nibble).astype(np.uint32) & 0xF
     return codes.astype(np.intp)
 
 
-def _check_published(form: DescribedProduct, descriptor: InstructionDescriptor, rows: int) -> None:
+def _check_published(form: DescribedProduct, rows: int) -> None:
     if rows == _HALF and not form.stationary:
         raise TilecError(
             "metadata of 64 rows of a CTA are published as a picture only, and not simulated"
         )
-    if descriptor.selector > 1:
+    selector = form.descriptor.selector
+    if selector > 1:
         raise TilecError(
-            f"where metadata of selector {descriptor.selector} stand is published as a picture "
+            f"where metadata of selector {selector} stand is published as a picture "
             "only, and not simulated; legal: 0, 1"
         )
