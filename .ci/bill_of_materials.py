@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import platform
 import re
 import sys
 import uuid
@@ -55,12 +56,13 @@ class Pinned(NamedTuple):
         return f"pkg:pypi/{self.name}@{self.version}"
 
 
-def pinned(text: str) -> dict[str, Pinned]:
+def pinned(text: str, python: str = platform.python_version()) -> dict[str, Pinned]:
     """The packages of a constraints file with hashes that are for this Python, by name."""
+    environment = {"python_full_version": python, "python_version": python.rpartition(".")[0]}
     found = {}
     for match in PINNED.finditer(text):
         marker = match["rest"].partition("\\\n")[0].lstrip(" ;")
-        if marker and not Marker(marker).evaluate():
+        if marker and not Marker(marker).evaluate(environment):
             continue
         name = canonicalize_name(match["name"])
         found[name] = Pinned(name, match["version"], tuple(HASH.findall(match["rest"])))

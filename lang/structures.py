@@ -45,6 +45,7 @@ class Structure(NamedTuple):
 
 
 Form: TypeAlias = Structure | str
+_Leaf: TypeAlias = tuple[LeafParameter, Any]
 
 
 class Flat(NamedTuple):
@@ -69,28 +70,38 @@ def flatten(parameters: Sequence[Parameter], values: Mapping[str, Any]) -> Flat:
     Raises:
         LaunchError: for one that is not made as its annotation says.
     """
-    leaves: list[tuple[LeafParameter, Any]] = []
+    leaves: list[_Leaf] = []
     alike: list[tuple[str, ...]] = []
-
-    def flat(parameter: Parameter, value: Any) -> Form:
-        if isinstance(parameter, OptionalParameter):
-            if value is not None:
-                return flat(parameter.parameter._replace(name=parameter.name), value)
-            leaves.append((ConstantParameter(parameter.name), None))
-            return parameter.name
-        if not isinstance(parameter, StructuredParameter):
-            leaves.append((parameter, on_host(value, parameter.name)))
-            return parameter.name
-        parts = _parts(parameter, value)
-        first = len(leaves)
-        form = tuple(flat(*pair) for pair in zip(parameter.of(len(parts)), parts, strict=True))
-        if parameter.repeated:
-            alike.append(tuple(leaf.name for leaf, _ in leaves[first:]))
-        return Structure(parameter.kind, form)
-
-    forms = tuple((p.name, flat(p, values[p.name])) for p in parameters)
+    forms = tuple((p.name, _flat(p, values[p.name], leaves, alike)) for p in parameters)
     found = {leaf.name: value for leaf, value in leaves}
     return Flat(tuple(leaf for leaf, _ in leaves), found, forms, tuple(alike))
+
+
+def _flat(
+    parameter: Parameter, value: Any, leaves: list[_Leaf], alike: list[tuple[str, ...]]
+) -> Form:
+    """Append the parts of an argument to `leaves`, and to `alike` the names of a list's elements.
+
+    A function of its own: one that calls itself by a closure would keep the arrays until garbage is
+    collected.
+    """
+    if isinstance(parameter, OptionalParameter):
+        if value is not None:
+            named = parameter.parameter._replace(name=parameter.name)
+            return _flat(named, value, leaves, alike)
+        leaves.append((ConstantParameter(parameter.name), None))
+        return parameter.name
+    if not isinstance(parameter, StructuredParameter):
+        leaves.append((parameter, on_host(value, parameter.name)))
+        return parameter.name
+    parts = _parts(parameter, value)
+    first = len(leaves)
+    form = tuple(
+        _flat(*pair, leaves, alike) for pair in zip(parameter.of(len(parts)), parts, strict=True)
+    )
+    if parameter.repeated:
+        alike.append(tuple(leaf.name for leaf, _ in leaves[first:]))
+    return Structure(parameter.kind, form)
 
 
 def _parts(parameter: StructuredParameter, value: Any) -> Sequence[Any]:

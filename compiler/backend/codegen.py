@@ -124,8 +124,7 @@ def _forget() -> None:
         # It ends when nobody can write to it.
         for pipe in (_worker[0].process.stdin, _worker[0].process.stdout):
             if pipe:
-                os.close(pipe.fileno())
-                pipe.detach()  # type: ignore[attr-defined]
+                pipe.detach().close()  # type: ignore[attr-defined]
         _inherited.append(_worker.pop())
 
 

@@ -171,7 +171,8 @@ def test_a_worker_that_dies_of_its_work_is_not_asked_twice(
 def test_forks_while_a_thread_compiles(python: Callable[..., Outcome], scale: str) -> None:
     """A child waits for nothing that a thread of its parent was about to do."""
     code = """
-import os, signal, sys, threading, time, tilec
+import os, signal, sys, threading, time, warnings, tilec
+warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)  # 3.12
 source = sys.stdin.read()
 first = tilec.compile(source).ptx
 going = True
