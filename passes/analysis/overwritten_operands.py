@@ -7,11 +7,8 @@ from collections.abc import Iterator
 from tilec.dialects.semantics import Resource, writes
 from tilec.dialects.semantics.ask import root_memory
 from tilec.dialects.semantics.upstream import constant_of
-from tilec.dialects.tile.ops import StmatrixOp, StoreOp
 from tilec.dialects.tile.ops.base import Region, TileOp
-from tilec.dialects.tile.ops.tma import IncomingOp
 from tilec.dialects.tile.ops.wgmma import WgmmaProduct
-from tilec.dialects.tile.tiles import tile_value
 from tilec.ir.aliases import Op, Value
 from tilec.ir.mlir import ir
 
@@ -22,7 +19,7 @@ def overwritten_product(op: Op, flight: Flight) -> WgmmaProduct | None:
     """A product in flight of which an op certainly writes what that may read, if one is known."""
     view = op.operation.opview
     target = next((one for one in writes(op, Resource.SHARED) if one is not None), None)
-    region = _written(view) if target is not None and isinstance(view, TileOp) else None
+    region = view.reached() if target is not None and isinstance(view, TileOp) else None
     if target is None or region is None:
         return None
     for result, present in flight.reads:
@@ -35,17 +32,6 @@ def overwritten_product(op: Op, flight: Flight) -> WgmmaProduct | None:
             ):
                 return product
     return None
-
-
-def _written(op: TileOp) -> Region | None:
-    """What of its memory an op sets; None if it is not known."""
-    if isinstance(op, IncomingOp):
-        return Region(op.buffer_indices, op.extents)
-    if isinstance(op, StmatrixOp | StoreOp):
-        tile = tile_value(op.operands[0].type)
-        plain = tile is not None and "transposed" not in op.attributes
-        return Region(list(op.indices), tile.shape) if tile is not None and plain else None
-    return op.overwritten()
 
 
 def _on_one_way(one: ir.Operation, other: ir.Operation) -> bool:

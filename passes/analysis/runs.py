@@ -7,6 +7,7 @@ import re
 from tilec.dialects.semantics import LayoutRule, is_movable, layout_rule
 from tilec.dialects.semantics.upstream import CONSTANTS
 from tilec.dialects.tile.ops import BroadcastOp, ExpandOp, FillOp, IotaOp
+from tilec.dialects.tile.ops.views import ViewOp
 from tilec.ir.aliases import Value
 from tilec.ir.attributes import attribute
 from tilec.ir.mlir import ir
@@ -94,7 +95,7 @@ def _start(value: Value, depth: int) -> int:
 
 def _spread(op: ir.OpView) -> Value | None:
     """What an op repeats, or gives another dimension; None of other ops."""
-    return op.source if isinstance(op, BroadcastOp | ExpandOp) else None
+    return op.source if isinstance(op, ViewOp) and op.SPREADS else None
 
 
 def _divisor(value: Value, depth: int) -> int:

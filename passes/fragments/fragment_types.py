@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from tilec.dialects.tile.dialect import FragType
 from tilec.dialects.tile.dots import DOTS, unit_of
-from tilec.dialects.tile.ops import LoadOp, StoreOp
 from tilec.dialects.tile.ops.base import TileOp
 from tilec.dialects.tile.ops.dots import dot_form, dot_values
+from tilec.dialects.tile.ops.memory import MemoryOp
 from tilec.dialects.tile.ops.warpgroup_dot import WarpgroupProduct
 from tilec.dialects.tile.tiles import TileValue, frag_type, tile_value
 from tilec.ir.aliases import Op, Type
@@ -116,7 +116,7 @@ def _units(function: Op) -> dict[LinearLayout, LinearLayout]:
     for op in walk(function):
         if not isinstance(op, TileOp):
             continue
-        if isinstance(op, LoadOp | StoreOp) and op.form is not None:
+        if isinstance(op, MemoryOp) and op.form is not None:
             tile = tile_value(op.tile.type)
             moved = moved_at_once(op.form, tile) if tile is not None else None
             if tile is not None and moved is not None:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from itertools import product
 
 from tilec.dialects.tile.emit import emit
-from tilec.dialects.tile.ops import BroadcastOp, FillOp, IotaOp, ReduceOp, TransposeOp
+from tilec.dialects.tile.ops import FillOp, IotaOp, ReduceOp, TransposeOp
+from tilec.dialects.tile.ops.views import ViewOp
 from tilec.ir.attributes import attribute
 from tilec.ir.creation import create
 from tilec.ir.mlir import ir
@@ -58,7 +59,7 @@ def constant_unit(op: ir.OpView, _: Expansion) -> Sequence[Values]:
 
 def repeat_view(op: ir.OpView, expansion: Expansion) -> Sequence[Values]:
     """`tile.broadcast`, `tile.transpose`: of each unit of the result the one that it comes from."""
-    assert isinstance(op, BroadcastOp | TransposeOp)
+    assert isinstance(op, ViewOp)
     source = _grid(op, expansion)
     attributes, type_ = attributes_of(op), unit_type(op.result.type)
     found: Values = []
@@ -105,5 +106,5 @@ def reduce_units(op: ir.OpView, expansion: Expansion) -> Sequence[Values]:
     return [found]
 
 
-def _grid(op: BroadcastOp | ReduceOp | TransposeOp, expansion: Expansion) -> Grid:
+def _grid(op: ReduceOp | ViewOp, expansion: Expansion) -> Grid:
     return Grid.of(op.source, expansion.values(op.source))

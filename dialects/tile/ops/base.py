@@ -91,6 +91,10 @@ class TileOp(Tile.Operation):
         """What of the memory that it goes to the op sets, whatever was there; None if not known."""
         return None
 
+    def reached(self) -> Region | None:
+        """What of that memory the op may set, also where it does not set all; None if not known."""
+        return self.overwritten()
+
     def verify_invariants(self) -> bool:
         """MLIR's hook."""
         if not _is_well_formed(self):

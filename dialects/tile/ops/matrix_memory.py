@@ -14,8 +14,8 @@ from ..dialect import SharedAttr
 from ..matrices import matrix_origins
 from ..shared import shared_buffer
 from ..tiles import TileValue
-from .base import TileOp, form_of, fragment_value, memory
-from .memory import check_access
+from .base import Region, TileOp, form_of, fragment_value, memory
+from .memory import check_access, stored_shape
 
 _UNPACKED = {"b4x16_p64": ("f4E2M1FN",), "b6x16_p32": ("f6E3M2FN", "f6E2M3FN"), "s4": ()}
 """By the packed source's format, the floats that come out in bytes; integers come as i8."""
@@ -112,3 +112,8 @@ class StmatrixOp(TileOp, name="stmatrix"):
         """Verify form, types and that the layout is the instruction's."""
         tile, target, *indices = self.operands
         _check(self, matrix_form(self.form.value, Family.STMATRIX), tile, target, indices)
+
+    def reached(self) -> Region:
+        """The whole fragment."""
+        transposed = "transposed" in self.attributes
+        return Region(self.indices, stored_shape(self.tile, transposed=transposed))

@@ -167,6 +167,12 @@ class MemoryOp(TileOp):
         return "masked" in self.attributes
 
 
+def stored_shape(tile: Value, *, transposed: bool) -> tuple[int, ...]:
+    """The extents of a tile or fragment in memory."""
+    shape = any_tile_of(tile, "value").shape
+    return (*shape[:-2], *shape[:-3:-1]) if transposed else shape
+
+
 def indices_of_tile(op: MemoryOp) -> Sequence[ir.Value]:
     """The indices of a tile that a CTA's threads move together; none of a warp's fragment."""
     return () if isinstance(op.tile.type, FragType) else op.indices
@@ -259,10 +265,12 @@ class StoreOp(MemoryOp, name="store"):
 
     def overwritten(self) -> Region | None:
         """The whole tile, if its extents are known."""
-        if self.is_masked or not isinstance(self.tile.type, ir.RankedTensorType):
-            return None
-        shape = tuple(self.tile.type.shape)
-        return Region(self.indices, shape[::-1] if self.is_transposed else shape)
+        of_threads = isinstance(self.tile.type, FragType)  # each with indices of its own
+        return None if self.is_masked or of_threads else self.reached()
+
+    def reached(self) -> Region:
+        """The whole tile, masked or not."""
+        return Region(self.indices, stored_shape(self.tile, transposed=self.is_transposed))
 
 
 def _check(

@@ -24,7 +24,7 @@ from ..dialect import SharedAttr
 from ..shared import shared_buffer
 from ..tiles import bits_of
 from .barrier import check_barrier
-from .base import TileOp, check_indices, memory
+from .base import Region, TileOp, check_indices, memory
 from .box_modes import LOWER, STEPS, UPPER, check_modes, element_strides, spanned
 
 _MATRIX = 2
@@ -228,6 +228,10 @@ class IncomingOp(BoxOp):
     def offsets(self) -> list[Value]:
         """What is added to the places of pixels, one a dimension that these have."""
         return self._behind[1 : 1 + self.offset_count]
+
+    def reached(self) -> Region:
+        """The whole box."""
+        return Region(self.buffer_indices, self.extents)
 
     @property
     def mask(self) -> Value | None:

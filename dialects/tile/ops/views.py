@@ -6,7 +6,7 @@ names of its registers; no view moves an element between lanes.
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tilec.dialects.semantics import LayoutRule
 from tilec.dialects.semantics.declaration import PURE
@@ -27,6 +27,16 @@ class ViewOp(RelatedOp):
     """What the views have in common. A subclass says shape and layout of its result."""
 
     SEMANTICS = RELATED
+
+    SPREADS = False
+    """Whether the result has the source's elements in their order, each once or repeated."""
+
+    if TYPE_CHECKING:  # fields of each
+
+        @property
+        def source(self) -> ir.Value: ...  # noqa: D102
+        @property
+        def result(self) -> ir.Value: ...  # noqa: D102
 
     def shape(self, source: tuple[int, ...], result: tuple[int, ...]) -> tuple[int, ...]:
         """The shape that the result must have.
@@ -115,6 +125,8 @@ class ExpandOp(ViewOp, name="expand"):
 
     assembly_format = "$source `axis` $axis attr-dict `:` type($source) `->` type($result)"
 
+    SPREADS = True
+
     source: ext.Operand[Any]
     axis: ir.IntegerAttr
     result: ext.Result[Any]
@@ -146,6 +158,7 @@ class BroadcastOp(ViewOp, name="broadcast"):
     assembly_format = "$source attr-dict `:` type($source) `->` type($result)"
 
     DECIDES_RESULT = False
+    SPREADS = True
 
     source: ext.Operand[Any]
     result: ext.Result[Any]
