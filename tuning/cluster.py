@@ -12,11 +12,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from . import elsewhere
+from . import elsewhere, jobs
 from .assess import Task
 from .connection import Connection, Tls
 from .errors import TuningError
-from .jobs import SILENCE, Done, Jobs, LostError
+from .jobs import Done, Jobs, LostError
 from .pool import PATIENCE
 from .store import Outcome, State
 from .store.keys import versions
@@ -40,7 +40,7 @@ class Cluster:
         size: processes of a cluster of this machine.
         tls: certificates; None without, or for those of Dask's configuration.
         patience: seconds that a candidate may take.
-        silence: seconds without a word after which a worker is avoided.
+        silence: seconds without a word after which a worker is avoided; by default `jobs.SILENCE`.
 
     Raises:
         TuningError: if Dask is not there, or no scheduler answers, or workers have another tilec.
@@ -55,10 +55,11 @@ class Cluster:
         *,
         tls: Tls | None = None,
         patience: float = PATIENCE,
-        silence: float = SILENCE,
+        silence: float | None = None,
     ) -> None:
         self._path, self._name, self._patience = Path(file), name, patience
         self._texts = _texts(self._path)
+        silence = jobs.SILENCE if silence is None else silence
         self._connection = Connection(address, size, tls, silence)
         self._jobs = Jobs(self._connection, silence)
         self._sent: dict[str, Mapping[str, int]] = {}

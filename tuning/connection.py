@@ -170,8 +170,8 @@ class Connection:
         """
         try:
             found: dict[str, dict[str, Any]] = self.client.scheduler_info(n_workers=-1)["workers"]
-        except (OSError, TimeoutError, ValueError, RuntimeError) as error:
-            raise self.lost(error) from None
+        except (KeyError, OSError, TimeoutError, ValueError, RuntimeError) as error:
+            raise self.lost(None if isinstance(error, KeyError) else error) from None
         return found
 
     def lost(self, error: BaseException | None = None) -> TuningError:
