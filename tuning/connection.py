@@ -137,12 +137,13 @@ class Connection:
         safe = security(address, tls)
         # What is wrong is one error, not also lines of a log.
         logging.getLogger("distributed").setLevel(logging.CRITICAL)
+        self._gone = False
         self._local: Any = None
         if not address:
             with dask.config.set({"distributed.scheduler.worker-ttl": f"{silence}s"}):
                 self._local = distributed.LocalCluster(
                     n_workers=size, threads_per_worker=1, host="127.0.0.1", security=safe,
-                    dashboard_address="127.0.0.1:0",
+                    dashboard_address="127.0.0.1:0", silence_logs=logging.CRITICAL,
                 )  # fmt: skip
         try:
             self.client = distributed.Client(
@@ -160,7 +161,7 @@ class Connection:
     @property
     def is_lost(self) -> bool:
         """Whether the scheduler is gone."""
-        return self.client.status not in ("running", "connecting")
+        return self._gone or self.client.status not in ("running", "connecting")
 
     def workers(self) -> dict[str, dict[str, Any]]:
         """What the scheduler says of its workers, by address.
@@ -176,6 +177,7 @@ class Connection:
 
     def lost(self, error: BaseException | None = None) -> TuningError:
         """The error that the scheduler is gone."""
+        self._gone = True
         why = "" if error is None else f" ({_in_a_line(error)})"
         return TuningError(
             f"scheduler {self.name}: the connection is lost{why}; what was found is kept, and the "

@@ -64,7 +64,8 @@ class Optimiser:
     @property
     def told_of(self) -> Sequence[Any]:
         """Optuna's own trials, those that it was told of included."""
-        return self._optuna.trials
+        found: Sequence[Any] = self._optuna.trials
+        return found
 
     def take(self, most: int) -> Sequence[Mapping[str, int]]:
         """Candidates that Optuna suggests, or the kernel's default to begin with."""

@@ -156,10 +156,13 @@ def tune(
         with _pool(tunable, workers, scheduler, tls, patience) as pool:
             for name in known if measured else ():
                 _device(pool, name)
-            found = [
-                _study(opened, pool, task, space, search, progress or (lambda _: None))
-                for task, space in zip(tasks, spaces, strict=True)
-            ]
+            found = []
+            for task, space in zip(tasks, spaces, strict=True):
+                try:
+                    found.append(_study(opened, pool, task, space, search, progress or _silent))
+                except BaseException:
+                    opened.release(study_key(task).id)  # for whoever goes on, this process too
+                    raise
             if not measured:
                 return found
             all_ = strategy == Strategy.EXHAUSTIVE
@@ -168,6 +171,10 @@ def tune(
     finally:
         if opened is not store:
             opened.close()
+
+
+def _silent(_: Progress) -> None:
+    """Tell nobody how far it is."""
 
 
 def _pool(

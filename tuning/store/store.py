@@ -103,6 +103,11 @@ class Store:
                 taken.append(candidate)
         return taken
 
+    def release(self, study: str) -> None:
+        """Give back what this process has claimed of a study."""
+        with self._transaction() as database:
+            database.execute("DELETE FROM claim WHERE study = ? AND owner = ?", (study, me()))
+
     def claimed(self, study: str) -> int:
         """How many candidates processes alive are working on."""
         return len(self.claims(study))
