@@ -19,10 +19,13 @@ from typing import NoReturn
 from tilec.ending import end_on_signals
 from tilec.isa import DEFAULT_TARGET, TilecError
 from tilec.tuning import load
+from tilec.tuning.connection import Tls
 from tilec.tuning.errors import TuningError
+from tilec.tuning.pool import PATIENCE
 from tilec.tuning.problems import Problem, problem, read_problems, unique
 from tilec.tuning.report import page
 from tilec.tuning.store import Store
+from tilec.tuning.strategies import TRIALS, Strategy
 from tilec.tuning.studies import Progress, Study, tune
 
 from .colours import say
@@ -52,6 +55,12 @@ def _count(text: str) -> int:
     return int(text)
 
 
+def _seconds(text: str) -> float:
+    if not re.fullmatch(r"[0-9]{1,6}", text) or not int(text):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number of seconds from 1 to 999999")
+    return float(text)
+
+
 def parser() -> argparse.ArgumentParser:
     """The arguments."""
     made = Parser("tile-tune", __doc__ or "", epilog=_EXAMPLES)
@@ -72,15 +81,25 @@ def parser() -> argparse.ArgumentParser:
     add("--pin", metavar="NAME=NUMBER", type=_pin, action="append", default=[], help=what)
     what = "the file that remembers what was found; default: tune.sqlite"
     add("--store", metavar="FILE", default="tune.sqlite", help=what)
+    what = "how candidates are chosen; default: model-first, all by the model, the best on the GPU"
+    add("--strategy", choices=[*map(str, Strategy)], default=str(Strategy.MODEL_FIRST), help=what)
+    what = f"candidates that --strategy optuna tries; default: {TRIALS}"
+    add("--trials", metavar="N", type=_count, help=what)
     what = "processes that compile; default: 0, to compile in this one"
     add("--jobs", metavar="N", type=_count, default=0, help=what)
     what = "a Dask scheduler whose workers compile, as tcp://127.0.0.1:8786; 'local' to start one"
     add("--scheduler", metavar="ADDRESS", help=what)
+    what = "the authority that vouches for the scheduler and its workers; with a tls:// address"
+    add("--tls-ca", metavar="FILE", help=what)
+    add("--tls-cert", metavar="FILE", help="the certificate of this process, by that authority")
+    add("--tls-key", metavar="FILE", help="its key; default: it is in the same file")
+    what = "seconds that a candidate may take in another process; default: 300"
+    add("--patience", metavar="SECONDS", type=_seconds, default=PATIENCE, help=what)
     what = "let ptxas say what candidates take, and refuse those that spill"
     add("--ptxas", action="store_true", help=what)
     what = "keep to results that are bit for bit the default's, as the simulator finds for SIZES"
     add("--same-bits", metavar="SIZES", help=what)
-    what = "time the N best on the GPU, in turns; an error where there is none"
+    what = "time the N best on the GPU, in turns; all, N at a time, with --strategy exhaustive"
     add("--measure", metavar="N", type=_count, default=0, help=what)
     add("--top", metavar="N", type=_count, default=5, help="how many to print; default: 5")
     add("--format", choices=("text", "json"), default="text", help="default: text")
@@ -114,10 +133,14 @@ def _run(arguments: argparse.Namespace) -> int:
         store=arguments.store,
         workers=arguments.jobs,
         scheduler="" if arguments.scheduler == "local" else arguments.scheduler,
+        tls=_tls(arguments),
+        patience=arguments.patience,
+        strategy=arguments.strategy,
+        trials=arguments.trials,
         assembled=arguments.ptxas,
         same_bits=None if bits is None else problem(bits, tunable.sizes),
         measured=arguments.measure,
-        progress=_Shown() if sys.stderr.isatty() else None,
+        progress=_Shown(),
     )
     if arguments.format == "json":
         sys.stdout.write(
@@ -128,6 +151,16 @@ def _run(arguments: argparse.Namespace) -> int:
     if not all(one.ranked for one in studies):
         raise TilecError("all candidates were refused")
     return 0
+
+
+def _tls(arguments: argparse.Namespace) -> Tls | None:
+    """The certificates that were named."""
+    ca, cert, key = arguments.tls_ca, arguments.tls_cert, arguments.tls_key
+    if not (ca or cert or key):
+        return None
+    if not (ca and cert):
+        raise TilecError("--tls-ca and --tls-cert go together, with --tls-key or without")
+    return Tls(ca, cert, key or "")
 
 
 def _problems(arguments: argparse.Namespace, sizes: Mapping[str, int]) -> list[Problem]:
@@ -156,20 +189,37 @@ def _text(study: Study, top: int) -> str:
 
 
 class _Shown:
-    """Progress in a line on a terminal."""
+    """What a run says while it goes on, on standard error.
+
+    Progress is a line on a terminal. A cluster's link, and workers that went, are lines anywhere.
+    """
 
     def __init__(self) -> None:
         self._last = 0.0
+        self._link = ""
+        self._lost: Mapping[str, int] = {}
+        self._bar = sys.stderr.isatty()
 
     def __call__(self, progress: Progress) -> None:
+        if progress.dashboard != self._link:
+            self._line(f"dashboard: {progress.dashboard}")
+            self._link = progress.dashboard
+        for how, count in progress.lost.items():
+            if count > self._lost.get(how, 0):
+                self._line(f"a worker {how}; what it was at is tried elsewhere")
+        self._lost = progress.lost
         now, ended = time.monotonic(), progress.done == progress.total
-        if now - self._last < _PERIOD and not ended:
+        if not self._bar or (now - self._last < _PERIOD and not ended):
             return
         self._last = now
         best = "" if progress.best is None else f", best {(progress.best.cost or 0) * 1e6:.1f} µs"
         said = f"{progress.key.target}: {progress.done}/{progress.total}"
         sys.stderr.write(f"\r\033[K{said}, {progress.rate:.1f} a second{best}")
         sys.stderr.write("\r\033[K" if ended else "")
+        sys.stderr.flush()
+
+    def _line(self, text: str) -> None:
+        sys.stderr.write(f"\r\033[K{text}\n" if self._bar else f"{text}\n")
         sys.stderr.flush()
 
 

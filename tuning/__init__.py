@@ -6,16 +6,35 @@ what they do and ranks them, and a store keeps what is found.
 
 from __future__ import annotations
 
+from .connection import Tls
 from .declared import Tunable, tunable
+from .errors import TuningError
 from .parameters import Parameter, powers
+from .problems import Problem, problem, read_problems
 from .programs import load
-from .space import Space
+from .space import Constraint, Space
+from .store import Outcome, State, Store, StudyKey
+from .strategies import Strategy
+from .studies import Progress, Study
 
 __all__ = [
+    "Constraint",
+    "Outcome",
     "Parameter",
+    "Problem",
+    "Progress",
     "Space",
+    "State",
+    "Store",
+    "Strategy",
+    "Study",
+    "StudyKey",
+    "Tls",
     "Tunable",
+    "TuningError",
     "load",
     "powers",
+    "problem",
+    "read_problems",
     "tunable",
 ]

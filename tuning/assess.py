@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from tilec.backend.cubin import assemble
+from tilec.backend.cubin import assemble, find_ptxas
 from tilec.compiled import Compiled
 from tilec.isa import Target, TilecError
 from tilec.isa import target as find_target
@@ -60,6 +60,15 @@ class Task:
     target: str
     assembled: bool
     same_bits: Problem | None = None
+
+
+def assembler_of(target: str) -> str:
+    """The version of the `ptxas` that says what candidates take.
+
+    Raises:
+        TilecError: if there is none.
+    """
+    return find_ptxas(find_target(target))[1]
 
 
 def assess(task: Task, candidate: Mapping[str, int]) -> Outcome:

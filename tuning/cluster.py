@@ -1,32 +1,32 @@
 """Candidates on a Dask cluster: as `pool.Pool`, but workers are processes anywhere.
 
-The client alone writes the store. A task whose worker dies is tried elsewhere by Dask's scheduler;
-one that ends several workers is refused alone. Tasks carry the texts of the kernel's file, so that
-workers need no file system in common, and the client checks that all have its version of tilec.
+The client alone writes the store. A worker assesses in a process beside itself, so that what a
+candidate does to it is what it would do here; whatever else happens to a worker, the candidate is
+tried elsewhere. Tasks carry the texts of the kernel's file, so that workers need no file system in
+common, and the versions that outcomes are known by, which a worker must have.
 """
 
 from __future__ import annotations
 
-import json
-import tempfile
-from collections.abc import Mapping
-from dataclasses import replace
-from functools import lru_cache
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from .assess import Task, assess
-from .declared import Tunable
+from . import elsewhere, jobs
+from .assess import Task
+from .connection import Connection, Tls
 from .errors import TuningError
-from .problems import Problem
-from .programs import load
+from .jobs import Done, Jobs, LostError
+from .pool import PATIENCE
 from .store import Outcome, State
 from .store.keys import versions
+from .store.outcomes import name_of
 from .worker import asked
 
 _PER_WORKER = 2
 """Candidates that are sent for each thread of a worker, so that none waits for the client."""
-_CONNECT = "10s"
+GPU = {"GPU": 1.0}
+"""The resource of Dask that workers with a GPU have: `dask worker … --resources GPU=1`."""
 
 
 class Cluster:
@@ -38,68 +38,80 @@ class Cluster:
         address: of the scheduler, such as `tcp://127.0.0.1:8786` or `tls://…`; empty for a cluster
             of this machine's own, of `size` processes.
         size: processes of a cluster of this machine.
-        tls: of `distributed.Security.temporary` or with certificates; None without.
+        tls: certificates; None without, or for those of Dask's configuration.
+        patience: seconds that a candidate may take.
+        silence: seconds without a word after which a worker is avoided; by default `jobs.SILENCE`.
 
     Raises:
         TuningError: if Dask is not there, or no scheduler answers, or workers have another tilec.
     """
 
-    def __init__(self, file: str, name: str, address: str, size: int = 1, tls: Any = None) -> None:
-        try:
-            import distributed  # noqa: PLC0415 (of the extra `dask`)
-        except ImportError:
-            raise TuningError(
-                "--scheduler needs Dask, which is not installed: pip install 'tilec[dask]'"
-            ) from None
-        self._path = Path(file)
+    def __init__(
+        self,
+        file: str,
+        name: str,
+        address: str,
+        size: int = 1,
+        *,
+        tls: Tls | None = None,
+        patience: float = PATIENCE,
+        silence: float | None = None,
+    ) -> None:
+        self._path, self._name, self._patience = Path(file), name, patience
         self._texts = _texts(self._path)
-        self._name = name
-        self._local: Any = None
-        if not address:
-            self._local = distributed.LocalCluster(
-                n_workers=size, threads_per_worker=1, dashboard_address="127.0.0.1:0", security=tls
-            )
+        silence = jobs.SILENCE if silence is None else silence
+        self._connection = Connection(address, size, tls, silence)
+        self._jobs = Jobs(self._connection, silence)
+        self._sent: dict[str, Mapping[str, int]] = {}
+        self._devices: dict[str, dict[str, str]] = {}
         try:
-            self._client = distributed.Client(
-                self._local or address, timeout=_CONNECT, security=tls, set_as_default=False
-            )
-        except (OSError, TimeoutError, ValueError) as error:
-            raise TuningError(f"scheduler {address}: {error}") from None
-        self._check_versions(address)
-        self._results = distributed.as_completed(
-            loop=self._client.loop, with_results=True, raise_errors=False
-        )
-        self._sent: dict[Any, Mapping[str, int]] = {}
+            self._jobs.wait_for_workers()
+            self._check_versions()
+        except BaseException:
+            self.close()
+            raise
 
-    def _check_versions(self, address: str) -> None:
-        """See that workers have the code that this process has, which outcomes are known by."""
-        self._client.wait_for_workers(1, timeout=30)
-        mine = dict(versions())
-        for worker, its in self._client.run(_versions).items():
-            if its != mine:
-                other = ", ".join(f"{k} {v}" for k, v in its.items() if mine.get(k) != v)
-                self._client.close()
-                raise TuningError(f"scheduler {address}: worker {worker} has {other}, not the same")
+    def _check_versions(self) -> None:
+        """See that those workers that are there have the code that outcomes are known by."""
+        for worker in self._jobs.workers:
+            self._jobs.submit(worker, elsewhere.check_versions, dict(versions()), only=[worker])
+        while len(self._jobs):
+            for done in self._jobs.wait():
+                if done.error is not None and not isinstance(done.error, LostError):
+                    raise self._error(done.error, done.name)
+
+    def _error(self, error: BaseException, worker: str = "") -> TuningError:
+        """The one error that a worker's is for the user."""
+        at = f"worker {worker}: " if worker else "a worker: "
+        if isinstance(error, ImportError):
+            return TuningError(f"scheduler {self._connection.name}: {at}it has no tilec ({error})")
+        return TuningError(f"scheduler {self._connection.name}: {at}{error}")
 
     @property
     def dashboard(self) -> str:
         """A link to what the cluster does."""
-        return str(self._client.dashboard_link)
+        return self._connection.dashboard
+
+    @property
+    def lost(self) -> Mapping[str, int]:
+        """Workers that went while there was work, by how."""
+        return self._jobs.lost
 
     def __enter__(self) -> Cluster:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._client.cancel(list(self._sent))
-        self._client.close()
-        if self._local is not None:
-            self._local.close()
+        self.close()
+
+    def close(self) -> None:
+        """Give up what was sent, and end."""
+        self._jobs.cancel()
+        self._connection.close()
 
     @property
     def room(self) -> int:
         """Candidates that can be sent."""
-        threads: int = sum(self._client.nthreads().values())
-        return max(threads * _PER_WORKER - len(self._sent), 0)
+        return max(self._jobs.threads * _PER_WORKER - len(self._sent), 0)
 
     @property
     def busy(self) -> bool:
@@ -108,22 +120,92 @@ class Cluster:
 
     def begin(self, task: Task, candidate: Mapping[str, int]) -> None:
         """Send a candidate."""
-        future = self._client.submit(
-            assess_elsewhere, self._texts, str(self._path), self._name,
-            asked(task, dict(candidate)), pure=False, retries=0,
+        name = name_of(candidate)
+        self._sent[name] = candidate
+        self._jobs.submit(
+            name, elsewhere.assess_elsewhere, self._texts, str(self._path), self._name,
+            asked(task, dict(candidate)),
+            elsewhere.versions_for(task.target if task.assembled else ""), self._patience,
+            limit=(_PER_WORKER + 1) * self._patience,
         )  # fmt: skip
-        self._sent[future] = candidate
-        self._results.add(future)
 
     def wait(self) -> list[Outcome]:
-        """What became of a candidate, of those that were sent."""
-        future, result = next(self._results)
-        candidate = self._sent.pop(future)
-        if future.status == "finished":
-            return [result]
-        _, error, _ = result
-        why = type(error).__name__
-        return [Outcome(dict(candidate), State.REFUSED, "it ends the compiler", why)]
+        """What became of some candidates, of those that were sent.
+
+        Raises:
+            TuningError: for a scheduler that is lost, and workers that cannot begin.
+        """
+        return [self._outcome(one) for one in self._jobs.wait()]
+
+    def _outcome(self, done: Done) -> Outcome:
+        candidate = self._sent.pop(done.name)
+        if isinstance(done.error, LostError):
+            why = str(done.error)
+            return Outcome(dict(candidate), State.REFUSED, "its workers are lost with it", why)
+        if done.error is not None:
+            raise self._error(done.error)
+        found: Outcome = done.value
+        return found
+
+    def device(self, target: str) -> str:
+        """The GPU that measures for a target: the first by name, of those that workers have.
+
+        Raises:
+            TuningError: if no worker has one.
+        """
+        found = self._gpus(target)
+        if not found:
+            raise TuningError(
+                f"scheduler {self._connection.name}: nothing is measured: no worker with the "
+                f"resource GPU has one that runs {target}"
+            )
+        return min(found.values())
+
+    def _gpus(self, target: str) -> dict[str, str]:
+        """The GPUs of the workers that have the resource and one for a target, by address."""
+        known = self._devices.setdefault(target, {})
+        for worker, one in self._jobs.workers.items():
+            if one["resources"].get("GPU", 0) >= 1 and worker not in known:
+                self._jobs.submit(f"{worker} device", elsewhere.gpu_of_worker, target,
+                                  only=[worker], resources=GPU)  # fmt: skip
+        while len(self._jobs):
+            for done in self._jobs.wait():
+                if done.error is None and done.value:
+                    known[done.name.partition(" ")[0]] = done.value
+        return known
+
+    def measure(self, task: Task, outcomes: Sequence[Outcome]) -> list[Outcome]:
+        """Candidates with their times on a GPU of a worker, all on the same one.
+
+        A worker that loses its GPU, or dies, is left for another with such a GPU.
+
+        Raises:
+            TuningError: if there is none left, with what the last one said.
+        """
+        device, said = self.device(task.target), ""
+        while True:
+            having = [at for at, one in self._gpus(task.target).items() if one == device]
+            among = [at for at in having if at in self._jobs.workers]
+            if not among:
+                raise TuningError(
+                    f"scheduler {self._connection.name}: no worker measures on {device} any more"
+                    f"{said and ': '}{said}"
+                )
+            answer = self._measured(task, outcomes, among[0])
+            if not isinstance(answer, str):
+                return answer
+            said = answer
+            self._devices[task.target][among[0]] = ""  # it has none that works
+
+    def _measured(self, task: Task, outcomes: Sequence[Outcome], worker: str) -> Any:
+        """Outcomes with times, or why a worker has none."""
+        self._jobs.submit(
+            "measure", elsewhere.measure_elsewhere, self._texts, str(self._path), self._name,
+            [asked(task, dict(one.candidate)) for one in outcomes], list(outcomes),
+            dict(versions()), only=[worker], resources=GPU, limit=self._patience * len(outcomes),
+        )  # fmt: skip
+        (done,) = self._jobs.wait()
+        return done.value if done.error is None else f"{worker}: {done.error}"
 
 
 def _texts(path: Path) -> dict[str, str]:
@@ -132,33 +214,3 @@ def _texts(path: Path) -> dict[str, str]:
     if path.suffix == ".json":
         files += [one for one in path.parent.iterdir() if one.name in path.read_text("utf-8")]
     return {one.name: one.read_text("utf-8") for one in files if one.is_file()}
-
-
-def _versions() -> dict[str, str]:
-    return dict(versions())
-
-
-def assess_elsewhere(texts: Mapping[str, str], file: str, name: str, said: str) -> Outcome:
-    """What a worker of a cluster does: what `worker` does of this machine.
-
-    Args:
-        texts: the files of the declaration, by name.
-        file: the client's path of it, which messages name.
-        name: of the kernel.
-        said: what `worker.asked` gives.
-    """
-    tunable = _loaded(tuple(sorted(texts.items())), Path(file).name, name)
-    given = json.loads(said)
-    bits = None if given["same_bits"] is None else Problem(given["same_bits"])
-    task = Task(tunable, Problem(given["sizes"]), given["target"], given["assembled"], bits)
-    found = assess(task, given["candidate"])
-    return replace(found, detail=found.detail.replace(tunable.file, file))
-
-
-@lru_cache(maxsize=16)
-def _loaded(texts: tuple[tuple[str, str], ...], file: str, name: str) -> Tunable:
-    """The kernel of some files, written where this process may."""
-    folder = Path(tempfile.mkdtemp(prefix="tilec-tune-"))
-    for path, text in texts:
-        (folder / path).write_text(text, "utf-8")
-    return load(folder / file, name)

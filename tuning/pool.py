@@ -50,6 +50,10 @@ class Pool:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the workers."""
         for worker in self._workers:
             self._end(worker)
 
@@ -70,11 +74,15 @@ class Pool:
         if not self.size:
             self._waiting.append((task, candidate))
             return
+        self.ask(asked(task, dict(candidate)), candidate)
+
+    def ask(self, said: str, candidate: Mapping[str, int]) -> None:
+        """Begin with a candidate in another process, from what `worker.asked` gives."""
         worker = next(one for one in self._workers if one.candidate is None)
         worker.candidate, worker.began = candidate, time.monotonic()
         assert worker.process.stdin is not None
         with suppress(BrokenPipeError):  # its end is seen when it is waited for
-            worker.process.stdin.write(asked(task, dict(candidate)).encode() + b"\n")
+            worker.process.stdin.write(said.encode() + b"\n")
             worker.process.stdin.flush()
 
     def wait(self) -> list[Outcome]:

@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tilec.isa import target as find_target
 
-from .assess import Task
+from .assess import Task, assembler_of
 from .declared import Tunable
+from .errors import TuningError
 from .measure import device_of, measure
-from .pool import Pool
+from .pool import PATIENCE, Pool
 from .problems import Problem
+from .space import Candidate
 from .store import Outcome, State, Store, StudyKey
 from .store.keys import versions
+from .strategies import Begin, Strategy
+from .strategies import strategy as begin_of
 
 if TYPE_CHECKING:
     from .cluster import Cluster
+    from .connection import Tls
 
 _PAUSE = 0.2
 """Seconds between looks at what other processes work on."""
@@ -36,6 +41,8 @@ class Progress:
         total: all of them.
         rate: of this process, in candidates a second.
         best: the one that costs least so far; None before the first.
+        dashboard: a link to what the cluster does; empty without one.
+        lost: workers of a cluster that went so far, by how.
     """
 
     key: StudyKey
@@ -43,6 +50,8 @@ class Progress:
     total: int
     rate: float
     best: Outcome | None
+    dashboard: str = ""
+    lost: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -76,6 +85,7 @@ class Study:
 def study_key(task: Task, device: str = "model") -> StudyKey:
     """What the outcomes of a task are remembered by."""
     tunable = task.tunable
+    assembler = assembler_of(task.target) if task.assembled else "none"
     return StudyKey(
         tunable.name,
         tunable.digest,
@@ -83,16 +93,8 @@ def study_key(task: Task, device: str = "model") -> StudyKey:
         {one.name: one.type for one in tunable.arguments},
         task.target,
         device,
-        {**versions(), "ptxas": _assembler(task), "same bits": str(task.same_bits or "any")},
+        {**versions(), "ptxas": assembler, "same bits": str(task.same_bits or "any")},
     )
-
-
-def _assembler(task: Task) -> str:
-    if not task.assembled:
-        return "none"
-    from tilec.backend.cubin import find_ptxas  # noqa: PLC0415 (imports LLVM)
-
-    return find_ptxas(find_target(task.target))[1]
 
 
 def tune(
@@ -101,14 +103,18 @@ def tune(
     targets: Sequence[str],
     problems: Sequence[Problem] = (),
     store: str | Path | Store = ":memory:",
+    strategy: str = Strategy.MODEL_FIRST,
+    trials: int | None = None,
     workers: int = 0,
     scheduler: str | None = None,
+    tls: Tls | None = None,
+    patience: float = PATIENCE,
     assembled: bool = False,
     same_bits: Problem | None = None,
     measured: int = 0,
     progress: Callable[[Progress], None] | None = None,
 ) -> list[Study]:
-    """Compile, count and rank all candidates, for each target and problem.
+    """Compile, count and rank candidates, for each target and problem.
 
     What the store knows is not tried again. Several processes may work on the same store.
 
@@ -117,82 +123,128 @@ def tune(
         targets: such as `sm_90a`.
         problems: sizes; by default those of the declaration.
         store: a file, or a store; without, nothing is remembered.
+        strategy: `exhaustive`, `model-first` or `optuna`, as `strategies.Strategy` has it.
+        trials: candidates that `optuna` tries, those that the store knows included; 100 by default.
         workers: processes that compile; 0 to compile in this one.
         scheduler: the address of a Dask scheduler whose workers compile instead, such as
             `tcp://127.0.0.1:8786`; empty for a cluster of this machine's own with so many workers.
+        tls: certificates for the scheduler, which `tls://` addresses need; None for those of Dask's
+            configuration.
+        patience: seconds that a candidate may take in another process.
         assembled: whether `ptxas` says what each candidate takes and spills.
         same_bits: a small problem for which results must be bit for bit the default's, as the exact
             simulator finds; None to take any.
-        measured: how many of the best are timed on the GPU, which is then what they are known for.
+        measured: how many of the best are timed on the GPU, which is then what they are known for;
+            with `exhaustive` all are, so many at a time. With a scheduler, workers with Dask's
+            resource `GPU` time them.
         progress: told after every outcome how far it is.
 
     Raises:
-        TuningError: for a space that no candidate fulfils, and a store that cannot be used.
+        TuningError: for a space that no candidate fulfils, a store that cannot be used, an unknown
+            strategy, and a scheduler that does not answer or is not to be spoken to.
         TilecError: for an unknown target, and a `ptxas` or a GPU that is wanted and missing.
     """
     chosen = problems or [tunable.default_problem]
     known = [find_target(name).name for name in targets]
     tasks = [Task(tunable, one, name, assembled, same_bits) for name in known for one in chosen]
     spaces = [tunable.candidates(task.problem) for task in tasks]
+    search = begin_of(strategy, trials)
     opened = store if isinstance(store, Store) else Store(store)
     try:
-        for name in known if measured else ():
+        for name in known if measured and scheduler is None else ():
             device_of(name)
-        with _pool(tunable, workers, scheduler) as pool:
-            found = [
-                _study(opened, pool, task, space, progress or (lambda _: None))
-                for task, space in zip(tasks, spaces, strict=True)
-            ]
-        if not measured:
-            return found
-        pairs = zip(tasks, found, strict=True)
-        return [_measured(opened, task, study, measured) for task, study in pairs]
+        with _pool(tunable, workers, scheduler, tls, patience) as pool:
+            for name in known if measured else ():
+                _device(pool, name)
+            found = []
+            for task, space in zip(tasks, spaces, strict=True):
+                try:
+                    found.append(_study(opened, pool, task, space, search, progress or _silent))
+                except BaseException:
+                    opened.release(study_key(task).id)  # for whoever goes on, this process too
+                    raise
+            if not measured:
+                return found
+            all_ = strategy == Strategy.EXHAUSTIVE
+            pairs = zip(tasks, found, strict=True)
+            return [_measured(opened, pool, task, study, measured, all_) for task, study in pairs]
     finally:
         if opened is not store:
             opened.close()
 
 
-def _pool(tunable: Tunable, workers: int, scheduler: str | None) -> Pool | Cluster:
+def _silent(_: Progress) -> None:
+    """Tell nobody how far it is."""
+
+
+def _pool(
+    tunable: Tunable, workers: int, scheduler: str | None, tls: Tls | None, patience: float
+) -> Pool | Cluster:
     if scheduler is None:
-        return Pool(tunable.file, tunable.name, workers)
-    from .cluster import Cluster  # noqa: PLC0415 (imports Dask)
+        if tls is not None:
+            raise TuningError("certificates are for a scheduler, and there is none")
+        return Pool(tunable.file, tunable.name, workers, patience)
+    from .cluster import Cluster  # noqa: PLC0415 (of the extra `dask`)
 
-    return Cluster(tunable.file, tunable.name, scheduler, max(workers, 1))
+    return Cluster(
+        tunable.file, tunable.name, scheduler, max(workers, 1), tls=tls, patience=patience
+    )
 
 
-def _measured(store: Store, task: Task, study: Study, most: int) -> Study:
-    """The best of a study with their times, which a study of the device remembers."""
-    key = study_key(task, device_of(task.target))
+def _device(pool: Pool | Cluster, target: str) -> str:
+    """The GPU that measures."""
+    return device_of(target) if isinstance(pool, Pool) else pool.device(target)
+
+
+def _measured(
+    store: Store, pool: Pool | Cluster, task: Task, study: Study, most: int, all_: bool
+) -> Study:
+    """Candidates of a study with their times, which a study of the device remembers.
+
+    Times are compared with those of the same turns alone. Where all candidates are timed, so many
+    at a time, the fastest so far takes part in all turns.
+    """
+    key = study_key(task, _device(pool, task.target))
     id_ = store.study(key)
-    wanted = study.ranked[:most]
-    known = {one.name for one in store.outcomes(id_)}
-    if not known.issuperset(one.name for one in wanted):
-        # All of them once more: times are compared with those of the same turns alone.
-        for outcome in measure(task, wanted):
-            store.put(id_, outcome)
+    wanted = study.ranked if all_ else study.ranked[:most]
     names = {one.name for one in wanted}
-    found = [one for one in store.outcomes(id_) if one.name in names]
-    return Study(key, sorted(found, key=lambda one: (one.measured or {}).get("median", 0.0)))
+    known = {one.name: one for one in store.outcomes(id_) if one.name in names}
+    if not all_ and len(known) < len(names):
+        known = {}
+    left = [one for one in wanted if one.name not in known]
+    while left:
+        turn, left = left[:most], left[most:]
+        turn += sorted(known.values(), key=_time)[:1]
+        for outcome in measure(task, turn) if isinstance(pool, Pool) else pool.measure(task, turn):
+            store.put(id_, outcome)
+            known[outcome.name] = outcome
+    return Study(key, sorted(known.values(), key=_time))
+
+
+def _time(outcome: Outcome) -> float:
+    return (outcome.measured or {}).get("median", 0.0)
 
 
 def _study(
     store: Store,
     pool: Pool | Cluster,
     task: Task,
-    candidates: Sequence[dict[str, int]],
+    candidates: Sequence[Candidate],
+    begin: Begin,
     progress: Callable[[Progress], None],
 ) -> Study:
     key = study_key(task)
     study = store.study(key)
+    search = begin(store, study, task.tunable.space, candidates)
     names = {Outcome(one, State.REFUSED).name for one in candidates}
+    link = "" if isinstance(pool, Pool) else pool.dashboard
     began, found = time.monotonic(), 0
     known = [one for one in store.outcomes(study) if one.name in names]
     best = known[0] if known and known[0].cost is not None else None
-    done = len(known)
-    progress(Progress(key, done, len(candidates), 0.0, best))
+    done, total = len(known), max(search.total, len(known))
+    progress(Progress(key, done, total, 0.0, best, link))
     while True:
-        taken = store.claim(study, candidates, pool.room) if pool.room else []
-        for candidate in taken:
+        for candidate in search.take(room) if (room := pool.room) else ():
             pool.begin(task, candidate)
         if not pool.busy:
             if not store.claimed(study):
@@ -201,9 +253,11 @@ def _study(
             continue
         for outcome in pool.wait():
             store.put(study, outcome)
+            search.told(outcome)
             found += 1
             if outcome.cost is not None and (best is None or outcome.cost < (best.cost or 0)):
                 best = outcome
             rate = found / (time.monotonic() - began)
-            progress(Progress(key, done + found, len(candidates), rate, best))
+            lost = {} if isinstance(pool, Pool) else dict(pool.lost)
+            progress(Progress(key, done + found, total, rate, best, link, lost))
     return Study(key, [one for one in store.outcomes(study) if one.name in names])

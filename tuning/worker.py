@@ -12,6 +12,7 @@ import sys
 from typing import Any
 
 from .assess import Task, assess
+from .declared import Tunable
 from .problems import Problem
 from .programs import load
 from .store import Outcome, State
@@ -36,6 +37,12 @@ def outcome(text: bytes | str) -> Outcome:
     return Outcome(**{**said, "state": State(said["state"])})
 
 
+def task_of(said: dict[str, Any], tunable: Tunable) -> Task:
+    """What a candidate is assessed for, from what `asked` says."""
+    bits = None if said["same_bits"] is None else Problem(said["same_bits"])
+    return Task(tunable, Problem(said["sizes"]), said["target"], said["assembled"], bits)
+
+
 def main() -> None:
     """Assess until there is nothing more to read."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
@@ -44,9 +51,8 @@ def main() -> None:
     tunable = load(file, name)
     for line in sys.stdin:
         said = json.loads(line)
-        bits = None if said["same_bits"] is None else Problem(said["same_bits"])
-        task = Task(tunable, Problem(said["sizes"]), said["target"], said["assembled"], bits)
         try:
+            task = task_of(said, tunable)
             answers.write(answer(assess(task, said["candidate"])) + "\n")
             answers.flush()
         except BrokenPipeError:  # whoever asked was killed

@@ -103,11 +103,21 @@ class Store:
                 taken.append(candidate)
         return taken
 
+    def release(self, study: str) -> None:
+        """Give back what this process has claimed of a study."""
+        with self._transaction() as database:
+            database.execute("DELETE FROM claim WHERE study = ? AND owner = ?", (study, me()))
+
     def claimed(self, study: str) -> int:
-        """Candidates that processes alive are working on."""
-        query = "SELECT owner FROM claim WHERE study = ?"
-        owners = self._run(lambda d: d.execute(query, (study,)).fetchall())
-        return sum(is_alive(owner) for (owner,) in owners)
+        """How many candidates processes alive are working on."""
+        return len(self.claims(study))
+
+    def claims(self, study: str) -> set[str]:
+        """Names of the candidates that processes alive are working on, this one included."""
+        query = "SELECT candidate, owner FROM claim WHERE study = ?"
+        rows = self._run(lambda d: d.execute(query, (study,)).fetchall())
+        alive = {owner: is_alive(owner) for owner in {owner for _, owner in rows}}
+        return {name for name, owner in rows if alive[owner]}
 
     def put(self, study: str, outcome: Outcome) -> None:
         """Write what became of a candidate, in the place of what was known of it."""

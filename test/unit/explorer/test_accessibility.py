@@ -15,6 +15,8 @@ import numpy as np
 import pytest
 import tilec
 from tilec.tools.tile_layout import main as tile_layout
+from tilec.tuning.report import page
+from tilec.tuning.store import Outcome, State, Store, StudyKey
 
 from .conftest import Browser
 
@@ -55,11 +57,28 @@ def explorer() -> dict[str, str]:
     return {"explorer": compiled.explore(report.timeline), "timeline": report.timeline.to_html()}
 
 
+def tuning() -> str:
+    """The page of a store: candidates that were ranked, refused and measured."""
+    with Store(":memory:") as store:
+        for device in ("model", "NVIDIA H200"):
+            study = store.study(StudyKey("gemm", "", {"m": 4096}, {}, "sm_90a", device, {}))
+            for size in (32, 64, 128, 256):
+                time = {"median": size * 1e-6, "least": 1e-6, "most": 1e-3}
+                measured = None if device == "model" else time
+                counts = {"estimate": {"limit": "l2"}, "resident": 2}
+                one = {"BLOCK": size, "warps": 4}
+                store.put(study, Outcome(one, State.RANKED, "", "", counts, 1e-4, measured))
+            refused = Outcome({"BLOCK": 512, "warps": 4}, State.REFUSED, "it spills", "8 bytes")
+            store.put(study, refused)
+        return page(store)
+
+
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("pages")
     for name, text in explorer().items():
         (folder / f"{name}.html").write_text(text)
+    (folder / "tuning.html").write_text(tuning())
     for name, arguments in LAYOUTS.items():
         to = folder / f"{name}.html"
         assert tile_layout([*arguments, "--format", "html", "-o", str(to)]) == 0
@@ -82,12 +101,19 @@ def opened(browser: Browser, pages: dict[str, Path]) -> Open:
     return load
 
 
-NAMES = ("explorer", "timeline", *LAYOUTS)
+NAMES = ("explorer", "timeline", "tuning", *LAYOUTS)
+DARK = ("explorer", "timeline", "tuning", "product")
 
 
 @pytest.mark.parametrize(
     ("name", "dark"),
-    [*((name, False) for name in NAMES), ("explorer", True), ("timeline", True), ("product", True)],
+    [
+        *((name, False) for name in NAMES),
+        ("explorer", True),
+        ("timeline", True),
+        ("tuning", True),
+        ("product", True),
+    ],
 )
 def test_axe_finds_nothing(axe: str, opened: Open, name: str, dark: bool) -> None:
     tab = opened(name, dark=dark)
@@ -106,7 +132,7 @@ def test_a_narrow_screen(opened: Open, pages: dict[str, Path], name: str) -> Non
     tab = opened(name, 390)
     assert tab.run("document.documentElement.scrollWidth") <= 390
     assert tab.complaints == []
-    assert tab.requests == [pages[name].as_uri()]
+    assert [url for url in tab.requests if url[:5] != "data:"] == [pages[name].as_uri()]
 
 
 WALK = """(e => [e.tagName, e.id || e.getAttribute('aria-label') ||

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,8 @@ from tilec.tuning import load
 from tilec.tuning.measure import timed
 from tilec.tuning.problems import problem
 from tilec.tuning.same_bits import has_bits_of_default
-from tilec.tuning.store import Outcome, State, Store
+from tilec.tuning.store import Outcome, State, Store, StudyKey
+from tilec.tuning.studies import Progress
 
 ADD = '''\
 import os
@@ -235,3 +237,70 @@ def test_what_fails_inside_is_refused(tmp_path: Path, monkeypatch: pytest.Monkey
     (study,) = tilec.tune(found, targets=["sm_80"])
     (one,) = study.outcomes
     assert (one.reason, one.detail) == ("it fails inside tilec", "AssertionError: a pass is wrong")
+
+
+def test_all_are_timed_in_turns_with_the_fastest_so_far(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was timed is not timed again, but for the one that others are compared with."""
+    turns: list[list[int]] = []
+    clock = {32: 3.0, 64: 1.0, 128: 2.0}
+
+    def measure(_: object, outcomes: list[Outcome]) -> list[Outcome]:
+        turns.append([one.candidate["BLOCK"] for one in outcomes])
+        return [
+            replace(one, measured={"median": clock[one.candidate["BLOCK"]]}) for one in outcomes
+        ]
+
+    monkeypatch.setattr("tilec.tuning.studies.measure", measure)
+    monkeypatch.setattr("tilec.tuning.studies.device_of", lambda _: "a GPU of a test")
+    found = load(declared(tmp_path)).pinned({"warps": 1})
+    how: dict[str, Any] = {"targets": ["sm_80"], "measured": 2, "store": tmp_path / "s"}
+    (study,) = tilec.tune(found, strategy="exhaustive", **how)
+    assert [one.candidate["BLOCK"] for one in study.outcomes] == [64, 128, 32]
+    first, second = turns
+    assert len(first) == 2
+    fastest = min(first, key=lambda block: clock[block])
+    assert sorted({*first, *second}) == [32, 64, 128]
+    assert second[1:] == [fastest]
+    assert tilec.tune(found, strategy="exhaustive", **how) == [study]
+    assert len(turns) == 2
+
+
+def test_progress_has_rates_and_the_best_and_what_was_lost(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = StudyKey("gemm", "", {}, {}, "sm_80", "model", {})
+    best = Outcome({"B": 1}, State.RANKED, cost=2.5e-6)
+    link = "http://127.0.0.1:8787/status"
+    for terminal in (False, True):
+        monkeypatch.setattr("sys.stderr.isatty", lambda terminal=terminal: terminal)
+        shown = tile_tune._Shown()
+        shown(Progress(key, 0, 9, 0.0, None, link))
+        shown(Progress(key, 3, 9, 1.5, best, link, {"died": 1}))
+        shown(Progress(key, 9, 9, 2.0, best, link, {"died": 1}))
+        said = capsys.readouterr().err
+        lines = [line.rpartition("\033[K")[2] for line in said.split("\n")]
+        assert f"dashboard: {link}" in lines
+        assert lines.count("a worker died; what it was at is tried elsewhere") == 1
+        assert ("sm_80: 9/9, 2.0 a second, best 2.5 µs" in said) is terminal
+
+
+def test_a_run_that_fails_gives_back_what_it_claimed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same process goes on with the same store."""
+    found = load(declared(tmp_path)).pinned({"warps": 1})
+
+    def fail(progress: Progress) -> None:
+        if progress.rate:
+            raise KeyboardInterrupt
+
+    with Store(":memory:") as store:
+        with pytest.raises(KeyboardInterrupt):
+            tilec.tune(found, targets=["sm_80"], store=store, progress=fail)
+        (study,) = store.studies()
+        assert store.claimed(study) == 0
+        assert len(store.tried(study)) == 1
+        (whole,) = tilec.tune(found, targets=["sm_80"], store=store)
+        assert len(whole.outcomes) == 4
