@@ -92,10 +92,14 @@ _NUMPY = MappingProxyType(
     {
         "add": "x + y",
         "asarray": "tl.load of an array",
+        "bincount": "tl.histogram(x, bins)",
         "bitwise_and": "x & y",
         "bitwise_or": "x | y",
         "bitwise_xor": "x ^ y",
+        "cumulative_sum": "tl.cumsum(x, axis)",
         "divide": "x / y",
+        "divmod": "x // y, x % y",
+        "einsum": "tl.dot(a, b), batched too, and transposes",
         "empty": "tl.zeros",
         "empty_like": "tl.zeros(x.shape, x.dtype)",
         "equal": "x == y",
@@ -109,13 +113,18 @@ _NUMPY = MappingProxyType(
         "matmul": "tl.dot(a, b), or a @ b",
         "mod": "x % y",
         "multiply": "x * y",
+        "nan_to_num": "tl.where(tl.isnan(x), 0, x)",
         "negative": "-x",
         "ones_like": "tl.ones(x.shape, x.dtype)",
+        "outer": "x[:, None] * y[None, :]",
         "power": "x ** y",
+        "reciprocal": "1 / x",
         "remainder": "x % y",
+        "sign": "tl.where(x > 0, 1, tl.where(x < 0, -1, 0))",
         "square": "x * x",
         "subtract": "x - y",
         "take": "tl.load with a tile as an index",
+        "take_along_axis": "tl.load with a tile as an index",
         "tri": "rows, cols = tl.indices(shape), then rows >= cols",
         "tril": "tl.where(rows >= cols, x, 0) of rows, cols = tl.indices(shape)",
         "triu": "tl.where(rows <= cols, x, 0) of rows, cols = tl.indices(shape)",
@@ -124,6 +133,52 @@ _NUMPY = MappingProxyType(
         "hstack": "tl.concatenate(tiles, axis=1)",
     }
 )
+_MADE = "a function made of others, as in examples/kernels/math_functions.py"
+_COMPOSED = (
+    "acos acosh asin asinh atan atan2 atanh cbrt copysign cosh cospi cyl_bessel_i0 cyl_bessel_i1 "
+    "erfcinv erfcx erfinv hypot ilogb j0 j1 jn ldexp lgamma llround logb nextafter norm3d norm4d "
+    "normcdfinv rcbrt rhypot rnorm3d rnorm4d scalbn sinh sinpi tgamma y0 y1 yn"
+)
+_IN_PTX = "tl.inline_asm_elementwise, in PTX"
+_ASM = "tl.inline_asm_elementwise('{0}.b32 $0, $1;', '=r,r', (x,), tl.int32)"
+_LIBDEVICE = MappingProxyType(
+    {
+        **dict.fromkeys(_COMPOSED.split(), _MADE),
+        **{name: _ASM.format(name) for name in ("brev", "clz", "popc")},
+        **dict.fromkeys(("byte_perm", "hadd", "mul24", "rcp64h", "rhadd", "sad"), _IN_PTX),
+        "double2hiint": "x.view(tl.int64) >> 32",
+        "double2loint": "x.view(tl.int64).astype(tl.int32)",
+        "erfc": "1 - tl.erf(x)",
+        "exp10": "tl.pow(10.0, x)",
+        "fast_dividef": "x / y",
+        "fast_exp10f": "tl.pow(10.0, x)",
+        "fast_tanf": "tl.sin(x) / tl.cos(x)",
+        "fdim": "tl.maximum(x - y, 0)",
+        "ffs": _IN_PTX,
+        "finitef": "tl.isfinite(x)",
+        "fmod": "x - y * tl.trunc(x / y)",
+        "hiloint2double": "(high << 32 | low).view(tl.float64), of integers of 64 bits",
+        "isfinited": "tl.isfinite(x)",
+        "llrint": "tl.rint(x).astype(tl.int64)",
+        "mulhi": "tl.umulhi(x, y)",
+        "nearbyint": "tl.rint(x)",
+        "normcdf": "0.5 * (1 + tl.erf(x * 0.70710678))",
+        "rsqrt_rn": "tl.rsqrt(x)",
+        "saturatef": "tl.clip(x, 0, 1)",
+        "signbit": "x.view(tl.int32) < 0",
+        "tan": "tl.sin(x) / tl.cos(x)",
+    }
+)
+_LIBDEVICE_PATTERNS = (
+    (r"fast_(\w+)f", r"tl.\1(x)"),
+    (r"(add|div|fma|mul|sub)_rn", r"the operator, or tl.fma, which rounds to nearest"),
+    (r"(rcp|sqrt)_rn", r"1 / x, or tl.sqrt(x), which rounds to nearest"),
+    (r"(add|div|fma|mul|rcp|sqrt|sub)_r[duz]", _IN_PTX),
+    (r"\w+_as_\w+", "x.view(dtype), of the same bits"),
+    (r"(double|float)2(u?int|u?ll)_r([duzn])", "x.astype(dtype) of tl.floor, tl.ceil or tl.rint"),
+    (r"\w+2\w+_r[duzn]", "x.astype(dtype)"),
+)
+"""The other names of CUDA's libdevice, by which Triton has them."""
 _PACKAGE = MappingProxyType(
     {
         "cdiv": "tilec.lang.cdiv",
@@ -181,8 +236,16 @@ _KEYWORDS = MappingProxyType(
 
 def of_language(name: str, legal: Iterable[str]) -> str:
     """What to write for a name that `tilec.lang` does not have; the names most like it else."""
-    hint = _LANGUAGE.get(name) or _NUMPY.get(name)
+    hint = _LANGUAGE.get(name) or _NUMPY.get(name) or _of_libdevice(name)
     return f"; write {hint}" if hint else _like(name, legal)
+
+
+def _of_libdevice(name: str) -> str:
+    """The same for a name of libdevice; empty for another."""
+    if name in _LIBDEVICE:
+        return _LIBDEVICE[name]
+    found = ((re.fullmatch(pattern, name), hint) for pattern, hint in _LIBDEVICE_PATTERNS)
+    return next((match.expand(hint) for match, hint in found if match), "")
 
 
 def of_package(name: str, legal: Iterable[str]) -> str:

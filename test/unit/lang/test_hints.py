@@ -29,6 +29,17 @@ def test_triton_s_names_are_there_or_have_a_hint() -> None:
     assert len(others) < len(names) / 2
 
 
+def test_libdevice_s_names_are_there_or_have_a_hint() -> None:
+    """Names of tutorial 07's module of functions; what a hint names is there."""
+    libdevice = pytest.importorskip("triton.language.extra.libdevice")
+    names = [name for name in dir(libdevice) if not name.startswith("_")]
+    said = {name: missing(tl, name) for name in names if not hasattr(tl, name)}
+    assert [name for name, text in said.items() if "; write " not in text] == []
+    for text in said.values():
+        for named in re.findall(r"\btl\.(\w+)", text.partition("; write ")[2]):
+            assert hasattr(tl, named), text
+
+
 def test_triton_s_methods_are_there_or_have_a_hint() -> None:
     core = pytest.importorskip("triton.language.core")
     tile = tl.Tile(None, tl.float32, (8,))
@@ -47,7 +58,8 @@ def test_triton_s_own_names_have_a_hint(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.mark.parametrize(
-    "name", ["add", "matmul", "logical_and", "true_divide", "bitwise_or", "square", "vstack"]
+    "name",
+    ["add", "matmul", "logical_and", "true_divide", "bitwise_or", "square", "vstack", "sign"],
 )
 def test_numpy_s_names_have_a_hint(name: str) -> None:
     assert hasattr(np, name)
@@ -60,7 +72,7 @@ def test_a_name_of_nobody_s_has_the_nearest() -> None:
     assert missing(tl, "__wrapped__") == "module 'tilec.lang' has no attribute '__wrapped__'"
 
 
-@pytest.mark.parametrize("table", [hints._LANGUAGE, hints._NUMPY])
+@pytest.mark.parametrize("table", [hints._LANGUAGE, hints._NUMPY, hints._LIBDEVICE])
 def test_what_a_hint_names_is_there(table: Any) -> None:
     """Each `tl.name` of a hint, and no hint for what is there."""
     for name, hint in table.items():
