@@ -212,23 +212,50 @@ _TILE = MappingProxyType(
 _KEYWORDS = MappingProxyType(
     {
         "allow_tf32": "cast the factors to tl.tfloat32",
+        "arg1": "start and stop without names",
+        "arg2": "start and stop without names",
         "boundary_check": "nothing: every access is checked, except with bounds=False",
         "cache_modifier": "nothing: tilec chooses",
         "can_reorder": "tl.concatenate keeps the order",
+        "cmp": "compare=",
+        "combine_fn": "combine=",
+        "cond": "condition=; tl.assume takes facts about an array",
+        "descending": "-x for those at the other end",
+        "dim": "axis=",
+        "disable_licm": "nothing: tilec chooses",
+        "disallow_acc_multi_buffer": "nothing: tilec chooses",
+        "div": "the numbers without names",
         "enable_fp_fusion": "tl.fma, explicitly",
+        "end": "stop=",
         "eviction_policy": "nothing: tilec chooses",
+        "fast_math": "nothing: tilec chooses the instruction",
+        "flatten": "nothing: tilec chooses",
+        "input": "the tile without a name",
         "input_precision": "precision=, 'tf32' or 'tf32x3'",
         "is_volatile": "tl.atomic_add(array, index, 0)",
         "keep_dims": "keepdims=",
+        "lhs": "a=, scale_a=, b=, scale_b=",
         "loop_unroll_factor": "tl.range(…, unroll=)",
+        "max_num_imprecise_acc": "nothing: sums of 8-bit floats are promoted",
         "maxnreg": "warps=: the registers of an SM are shared out among them",
+        "msg": "message=",
+        "n_rounds": "rounds=",
+        "num_bins": "bins=",
         "num_ctas": "the grid",
         "num_stages": "tl.range(…, stages=) on the loop",
         "num_warps": "kernel.using(warps=…), or @tilec.kernel(warps=…)",
+        "offsets": "offset=",
         "other": "fill=",
         "out_dtype": "dtype=",
         "padding_option": "fill=",
+        "pointer": "array= and index=",
+        "propagate_nan": "tl.maximum, which propagates NaN, or tl.fmax, which does not",
         "return_indices": "tl.argmax, and tl.max for the value",
+        "return_indices_tie_break_left": "nothing: of equal elements the first is found",
+        "tie_break_left": "nothing: of equal elements the first is found",
+        "val": "tile=",
+        "value": "tile=",
+        "volatile": "tl.atomic_add(array, index, 0)",
         "warp_specialize": "nothing: tilec chooses where the target has it",
     }
 )
@@ -264,7 +291,7 @@ def of_tile(name: str, legal: Iterable[str], functions: Iterable[str]) -> str:
 def of_keyword(message: str) -> str:
     """What to write for an argument that the message of a TypeError does not know."""
     found = re.search(r"unexpected keyword argument '(\w+)'", message)
-    hint = _KEYWORDS.get(found[1]) if found else None
+    hint = _KEYWORDS.get(re.sub("^[lr]hs.*", "lhs", found[1])) if found else None
     if "does not support ufuncs" in message or "__array_ufunc__" in message:
         hint = "the function of tl that has this name: numpy's work on arrays of the host"
     return f"; write {hint}" if hint else ""

@@ -1,5 +1,6 @@
 """Names of Triton's and numpy's that tilec does not have say what to write instead."""
 
+import inspect
 import math
 import re
 import subprocess
@@ -27,6 +28,23 @@ def test_triton_s_names_are_there_or_have_a_hint() -> None:
     others = [name for name in names if not hasattr(tl, name)]
     assert [name for name in others if "; write " not in missing(tl, name)] == []
     assert len(others) < len(names) / 2
+
+
+def test_triton_s_keywords_are_there_or_have_a_hint() -> None:
+    """Of functions that both have; the first argument is passed without its name."""
+    language = pytest.importorskip("triton.language")
+    lost = []
+    for name in set(dir(language)) & set(dir(tl)):
+        theirs, ours = getattr(language, name), getattr(tl, name)
+        if name.startswith("_") or not inspect.isfunction(ours):
+            continue
+        _, *others = inspect.signature(getattr(theirs, "fn", theirs)).parameters.values()
+        for keyword in (one.name for one in others if one.kind is not one.VAR_POSITIONAL):
+            if keyword.startswith("_") or keyword in inspect.signature(ours).parameters:
+                continue
+            text = f"{name}() got an unexpected keyword argument '{keyword}'"
+            lost += [text] * (not hints.of_keyword(text).startswith("; write "))
+    assert lost == []
 
 
 def test_libdevice_s_names_are_there_or_have_a_hint() -> None:
@@ -91,6 +109,8 @@ WRONG: list[tuple[Callable[[Any], object], str]] = [
     (lambda x: ANY.load(x + ANY.arange(8)), "x is an array in memory, not a pointer: tl.load"),
     (lambda x: ANY.load(x, 0, 8, other=1.0), "unexpected keyword argument 'other'; write fill="),
     (lambda x: ANY.zeros(8).sum(keep_dims=True), "'keep_dims'; write keepdims="),
+    (lambda x: ANY.sort(ANY.zeros(8), dim=0), "'dim'; write axis="),
+    (lambda x: ANY.argmax(ANY.zeros(8), 0, tie_break_left=True), "of equal elements the first is"),
     (
         lambda x: ANY.dot(ANY.zeros((8, 8)), None, allow_tf32=True),
         "write cast the factors to tl.tf",
