@@ -35,10 +35,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Compiled", "Options", "Stage"]
 
-_CHOOSES_MAPS = "tile-specialize-warps"
-"""The pass that lets boxes be copied where the program says nothing of them."""
-_FOR_IT = "tile-make-persistent"
-"""The pass that makes a loop over tiles for it."""
+_FOR_MAPS = ("tile-make-persistent", "tile-specialize-warps", "tile-copy-rows")
+"""The passes that let boxes be copied where the program says nothing of them."""
 
 
 class Compiled:
@@ -324,10 +322,11 @@ class Compiled:
 
         For arrays that no map describes: empty ones, and those whose rows are one.
         """
-        if _CHOOSES_MAPS not in self.pipeline.names:
+        pipeline = self.pipeline
+        for name in _FOR_MAPS:
+            pipeline = pipeline.replaced(name) if name in pipeline.names else pipeline
+        if pipeline.names == self.pipeline.names:
             return None
-        pipeline = self.pipeline.replaced(_CHOOSES_MAPS)
-        pipeline = pipeline.replaced(_FOR_IT) if _FOR_IT in pipeline.names else pipeline
         found = self.again(replace(self.options, pipeline=pipeline))
         return None if any(kernel.maps for kernel in found.kernels) else found
 

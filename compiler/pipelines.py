@@ -6,6 +6,7 @@ import re
 from typing import NamedTuple
 
 from tilec.isa import Target, UnknownNameError
+from tilec.isa.bulk_copies import copies_rows
 from tilec.passes.base import Pass
 
 
@@ -131,11 +132,14 @@ _HOPPER = (
     .inserted("tile-split-roles", before="cse")
 )
 
-_BLACKWELL = _MMA_SYNC.inserted("tile-allocate-tensor-memory", before="tile-check-divergence")
+_ROWS = _MMA_SYNC.inserted("tile-copy-rows", before="tile-coalesce-stores")
+_BLACKWELL = _ROWS.inserted("tile-allocate-tensor-memory", before="tile-check-divergence")
 
 
 def pipeline(target: Target) -> Pipeline:
-    """The passes for `target`: those of `mma.sync`, and what sm_90a and tensor memory want."""
+    """The passes for `target`: those of `mma.sync`, and what newer instructions want."""
     if target.name == "sm_90a":
         return _HOPPER
-    return _BLACKWELL if target.has_tensor_memory else _MMA_SYNC
+    if target.has_tensor_memory:
+        return _BLACKWELL
+    return _ROWS if copies_rows(target) else _MMA_SYNC

@@ -7,10 +7,11 @@ from itertools import product as cross
 
 from .instruction_class import Instruction
 from .limits import ROWS_OF_COPY, TENSOR_REDUCTIONS
-from .targets import Since
+from .targets import Since, Target, min_ptx
 from .tensor_clauses import everywhere
 
 HOPPER = (Since.of("sm_90", "8.0"),)
+_ROWS_TO_OWN_CTA = (Since.of("sm_100", "8.6"),)
 _OWN_CTA = (Since.of("sm_90", "8.6"),)
 _HINT = ".L2::cache_hint"
 _TX = "mbarrier::complete_tx::bytes"
@@ -94,7 +95,7 @@ def _prefetches(rank: int) -> Iterator[Instruction]:
 def _rows() -> Iterator[Instruction]:
     """Four rows of a matrix, each at an index of its own: gathered, scattered, prefetched."""
     at, family = f"[map, {_numbered('c', 1 + ROWS_OF_COPY)}]", "cp.async.bulk.tensor"
-    own = ("shared::cta", (Since.of("sm_100", "8.6"),))
+    own = ("shared::cta", _ROWS_TO_OWN_CTA)
     cluster, there = ("shared::cluster", everywhere()), everywhere()
     ways = [(own, ""), (cluster, ""), (cluster, ".multicast::cluster")]
     for ((space, since), cast), hint in cross(ways, ("", _HINT)):
@@ -107,6 +108,11 @@ def _rows() -> Iterator[Instruction]:
         yield _make(family, ptx, f"{at}, [src]{more}", since=there, src="shared::cta")
         ptx = f"cp.async.bulk.prefetch.tensor.2d.L2.global.tile::gather4{hint}"
         yield _make("cp.async.bulk.prefetch.tensor", ptx, f"{at}{more}", since=there)
+
+
+def copies_rows(target: Target, *, back: bool = False) -> bool:
+    """Whether a target has copies of four rows to the own CTA's shared memory, or back from it."""
+    return min_ptx(everywhere() if back else _ROWS_TO_OWN_CTA, target) is not None
 
 
 def _bytes() -> Iterator[Instruction]:

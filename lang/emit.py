@@ -185,6 +185,11 @@ def text(string: str) -> Any:
     return mlir.ir.StringAttr.get(string)
 
 
+def flag(value: bool) -> Any:
+    """An attribute that is true or false."""
+    return mlir.ir.BoolAttr.get(value)
+
+
 def unit() -> Any:
     """An attribute that is there."""
     return mlir.ir.UnitAttr.get()

@@ -92,10 +92,14 @@ _NUMPY = MappingProxyType(
     {
         "add": "x + y",
         "asarray": "tl.load of an array",
+        "bincount": "tl.histogram(x, bins)",
         "bitwise_and": "x & y",
         "bitwise_or": "x | y",
         "bitwise_xor": "x ^ y",
+        "cumulative_sum": "tl.cumsum(x, axis)",
         "divide": "x / y",
+        "divmod": "x // y, x % y",
+        "einsum": "tl.dot(a, b), batched too, and transposes",
         "empty": "tl.zeros",
         "empty_like": "tl.zeros(x.shape, x.dtype)",
         "equal": "x == y",
@@ -109,13 +113,18 @@ _NUMPY = MappingProxyType(
         "matmul": "tl.dot(a, b), or a @ b",
         "mod": "x % y",
         "multiply": "x * y",
+        "nan_to_num": "tl.where(tl.isnan(x), 0, x)",
         "negative": "-x",
         "ones_like": "tl.ones(x.shape, x.dtype)",
+        "outer": "x[:, None] * y[None, :]",
         "power": "x ** y",
+        "reciprocal": "1 / x",
         "remainder": "x % y",
+        "sign": "tl.where(x > 0, 1, tl.where(x < 0, -1, 0))",
         "square": "x * x",
         "subtract": "x - y",
         "take": "tl.load with a tile as an index",
+        "take_along_axis": "tl.load with a tile as an index",
         "tri": "rows, cols = tl.indices(shape), then rows >= cols",
         "tril": "tl.where(rows >= cols, x, 0) of rows, cols = tl.indices(shape)",
         "triu": "tl.where(rows <= cols, x, 0) of rows, cols = tl.indices(shape)",
@@ -124,6 +133,52 @@ _NUMPY = MappingProxyType(
         "hstack": "tl.concatenate(tiles, axis=1)",
     }
 )
+_MADE = "a function made of others, as in examples/kernels/math_functions.py"
+_COMPOSED = (
+    "acos acosh asin asinh atan atan2 atanh cbrt copysign cosh cospi cyl_bessel_i0 cyl_bessel_i1 "
+    "erfcinv erfcx erfinv hypot ilogb j0 j1 jn ldexp lgamma llround logb nextafter norm3d norm4d "
+    "normcdfinv rcbrt rhypot rnorm3d rnorm4d scalbn sinh sinpi tgamma y0 y1 yn"
+)
+_IN_PTX = "tl.inline_asm_elementwise, in PTX"
+_ASM = "tl.inline_asm_elementwise('{0}.b32 $0, $1;', '=r,r', (x,), tl.int32)"
+_LIBDEVICE = MappingProxyType(
+    {
+        **dict.fromkeys(_COMPOSED.split(), _MADE),
+        **{name: _ASM.format(name) for name in ("brev", "clz", "popc")},
+        **dict.fromkeys(("byte_perm", "hadd", "mul24", "rcp64h", "rhadd", "sad"), _IN_PTX),
+        "double2hiint": "x.view(tl.int64) >> 32",
+        "double2loint": "x.view(tl.int64).astype(tl.int32)",
+        "erfc": "1 - tl.erf(x)",
+        "exp10": "tl.pow(10.0, x)",
+        "fast_dividef": "x / y",
+        "fast_exp10f": "tl.pow(10.0, x)",
+        "fast_tanf": "tl.sin(x) / tl.cos(x)",
+        "fdim": "tl.maximum(x - y, 0)",
+        "ffs": _IN_PTX,
+        "finitef": "tl.isfinite(x)",
+        "fmod": "x - y * tl.trunc(x / y)",
+        "hiloint2double": "(high << 32 | low).view(tl.float64), of integers of 64 bits",
+        "isfinited": "tl.isfinite(x)",
+        "llrint": "tl.rint(x).astype(tl.int64)",
+        "mulhi": "tl.umulhi(x, y)",
+        "nearbyint": "tl.rint(x)",
+        "normcdf": "0.5 * (1 + tl.erf(x * 0.70710678))",
+        "rsqrt_rn": "tl.rsqrt(x)",
+        "saturatef": "tl.clip(x, 0, 1)",
+        "signbit": "x.view(tl.int32) < 0",
+        "tan": "tl.sin(x) / tl.cos(x)",
+    }
+)
+_LIBDEVICE_PATTERNS = (
+    (r"fast_(\w+)f", r"tl.\1(x)"),
+    (r"(add|div|fma|mul|sub)_rn", r"the operator, or tl.fma, which rounds to nearest"),
+    (r"(rcp|sqrt)_rn", r"1 / x, or tl.sqrt(x), which rounds to nearest"),
+    (r"(add|div|fma|mul|rcp|sqrt|sub)_r[duz]", _IN_PTX),
+    (r"\w+_as_\w+", "x.view(dtype), of the same bits"),
+    (r"(double|float)2(u?int|u?ll)_r([duzn])", "x.astype(dtype) of tl.floor, tl.ceil or tl.rint"),
+    (r"\w+2\w+_r[duzn]", "x.astype(dtype)"),
+)
+"""The other names of CUDA's libdevice, by which Triton has them."""
 _PACKAGE = MappingProxyType(
     {
         "cdiv": "tilec.lang.cdiv",
@@ -157,23 +212,50 @@ _TILE = MappingProxyType(
 _KEYWORDS = MappingProxyType(
     {
         "allow_tf32": "cast the factors to tl.tfloat32",
+        "arg1": "start and stop without names",
+        "arg2": "start and stop without names",
         "boundary_check": "nothing: every access is checked, except with bounds=False",
         "cache_modifier": "nothing: tilec chooses",
         "can_reorder": "tl.concatenate keeps the order",
+        "cmp": "compare=",
+        "combine_fn": "combine=",
+        "cond": "condition=; tl.assume takes facts about an array",
+        "descending": "-x for those at the other end",
+        "dim": "axis=",
+        "disable_licm": "nothing: tilec chooses",
+        "disallow_acc_multi_buffer": "nothing: tilec chooses",
+        "div": "the numbers without names",
         "enable_fp_fusion": "tl.fma, explicitly",
+        "end": "stop=",
         "eviction_policy": "nothing: tilec chooses",
+        "fast_math": "nothing: tilec chooses the instruction",
+        "flatten": "nothing: tilec chooses",
+        "input": "the tile without a name",
         "input_precision": "precision=, 'tf32' or 'tf32x3'",
         "is_volatile": "tl.atomic_add(array, index, 0)",
         "keep_dims": "keepdims=",
+        "lhs": "a=, scale_a=, b=, scale_b=",
         "loop_unroll_factor": "tl.range(…, unroll=)",
+        "max_num_imprecise_acc": "nothing: sums of 8-bit floats are promoted",
         "maxnreg": "warps=: the registers of an SM are shared out among them",
+        "msg": "message=",
+        "n_rounds": "rounds=",
+        "num_bins": "bins=",
         "num_ctas": "the grid",
         "num_stages": "tl.range(…, stages=) on the loop",
         "num_warps": "kernel.using(warps=…), or @tilec.kernel(warps=…)",
+        "offsets": "offset=",
         "other": "fill=",
         "out_dtype": "dtype=",
         "padding_option": "fill=",
+        "pointer": "array= and index=",
+        "propagate_nan": "tl.maximum, which propagates NaN, or tl.fmax, which does not",
         "return_indices": "tl.argmax, and tl.max for the value",
+        "return_indices_tie_break_left": "nothing: of equal elements the first is found",
+        "tie_break_left": "nothing: of equal elements the first is found",
+        "val": "tile=",
+        "value": "tile=",
+        "volatile": "tl.atomic_add(array, index, 0)",
         "warp_specialize": "nothing: tilec chooses where the target has it",
     }
 )
@@ -181,8 +263,16 @@ _KEYWORDS = MappingProxyType(
 
 def of_language(name: str, legal: Iterable[str]) -> str:
     """What to write for a name that `tilec.lang` does not have; the names most like it else."""
-    hint = _LANGUAGE.get(name) or _NUMPY.get(name)
+    hint = _LANGUAGE.get(name) or _NUMPY.get(name) or _of_libdevice(name)
     return f"; write {hint}" if hint else _like(name, legal)
+
+
+def _of_libdevice(name: str) -> str:
+    """The same for a name of libdevice; empty for another."""
+    if name in _LIBDEVICE:
+        return _LIBDEVICE[name]
+    found = ((re.fullmatch(pattern, name), hint) for pattern, hint in _LIBDEVICE_PATTERNS)
+    return next((match.expand(hint) for match, hint in found if match), "")
 
 
 def of_package(name: str, legal: Iterable[str]) -> str:
@@ -201,7 +291,7 @@ def of_tile(name: str, legal: Iterable[str], functions: Iterable[str]) -> str:
 def of_keyword(message: str) -> str:
     """What to write for an argument that the message of a TypeError does not know."""
     found = re.search(r"unexpected keyword argument '(\w+)'", message)
-    hint = _KEYWORDS.get(found[1]) if found else None
+    hint = _KEYWORDS.get(re.sub("^[lr]hs.*", "lhs", found[1])) if found else None
     if "does not support ufuncs" in message or "__array_ufunc__" in message:
         hint = "the function of tl that has this name: numpy's work on arrays of the host"
     return f"; write {hint}" if hint else ""

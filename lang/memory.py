@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from tilec.dialects.tile.attributes import COPY_ROWS
 from tilec.isa import TilecError
 
 from .array import AnyArray, array_of
@@ -12,7 +13,7 @@ from .bounds import Integer, inside
 from .casts import astype, widen
 from .dtypes import DType, bool_, dtype_of, per_byte, stored, uint8
 from .elementwise import where
-from .emit import i32s, i64s, operation, result, type_of, unit
+from .emit import flag, i32s, i64s, operation, result, type_of, unit
 from .nibbles import check_stored, is_whole_bytes, load_split, stored_places
 from .places import Index, Places, place, places, shape_of
 from .shapes import Extents, broadcast_to, extents, full, reshape
@@ -28,6 +29,7 @@ def load(
     dtype: Any = None,
     fill: Operand = 0,
     bounds: bool = True,
+    tma: bool | None = None,
 ) -> Tile:
     """A tile from memory: element (r, c) is `array[…, i + r, j + c]`.
 
@@ -47,14 +49,18 @@ def load(
         fill: what elements are that lie outside the array, or are not read.
         bounds: whether the tile may reach beyond the array; without, the caller promises that it
             does not.
+        tma: of whole rows at a tile of indices, whether TMA copies them where the target and the
+            array allow it; None leaves it to tilec. It changes no result.
 
     Raises:
-        TilecError: for an index, a mask or a shape that does not fit the array.
+        TilecError: for an index, a mask or a shape that does not fit the array, or for `tma`
+            without a tile of indices.
     """
     array = array_of(array, "load")
     extent = extents(shape)
     if not extent:
-        return reshape(load(array, index, 1, mask=mask, dtype=dtype, fill=fill, bounds=bounds), ())
+        one = load(array, index, 1, mask=mask, dtype=dtype, fill=fill, bounds=bounds, tma=tma)
+        return reshape(one, ())
     element = _element(array, dtype)
     if len(extent) > array.ndim:
         raise TilecError(
@@ -62,8 +68,9 @@ def load(
             "array"
         )
     given = places(array, index, extent, mask)
+    pins = _pinned(given, tma)
     if given.of_elements:
-        tile = _gather(array, given, extent, element, bounds=bounds)
+        tile = _gather(array, given, extent, element, bounds=bounds, pins=pins)
     else:
         tile = _load(array, given.starts, extent, element, bounds=bounds)
     return tile if _is_zero(fill) else _fill_outside(tile, array, given, fill, bounds=bounds)
@@ -84,14 +91,33 @@ def _load(
 
 
 def _gather(
-    array: AnyArray, given: Places, shape: Shape, element: type[DType], *, bounds: bool
+    array: AnyArray,
+    given: Places,
+    shape: Shape,
+    element: type[DType],
+    *,
+    bounds: bool,
+    pins: dict[str, Any],
 ) -> Tile:
     """A tile whose elements have indices, or conditions, of their own."""
     _check_whole(array, element)
     held = uint8 if element is bool_ else element
     operands, attributes = of_elements([array.value], given, bounds=bounds)
-    value = result("tile.gather", operands, type_of(held, shape), attributes)
+    value = result("tile.gather", operands, type_of(held, shape), attributes | pins)
     return astype(Tile(value, held, shape), element)
+
+
+def _pinned(given: Places, tma: Any) -> dict[str, Any]:
+    """The attribute that says whether TMA copies rows, if the kernel does."""
+    if tma is None:
+        return {}
+    if not isinstance(tma, bool):
+        raise TilecError(f"tma is True, False or None, not {tma!r}")
+    if not given.along:
+        raise TilecError(
+            "tma is for rows at a tile of indices, as in tl.load(x, (rows, 0), (32, 64), tma=True)"
+        )
+    return {COPY_ROWS: flag(tma)}
 
 
 def of_elements(
@@ -157,6 +183,7 @@ def store(
     *,
     mask: Tile | bool | None = None,
     bounds: bool = True,
+    tma: bool | None = None,
 ) -> None:
     """A tile to memory, where `load` would take it from; it has the array's element type.
 
@@ -168,9 +195,11 @@ def store(
             index of a tile of them.
         mask: which elements are stored, truth values that broadcast to the tile's shape.
         bounds: whether it may reach beyond the array.
+        tma: as of `load`.
 
     Raises:
-        TilecError: for an index, a mask, a shape or an element type that does not fit.
+        TilecError: for an index, a mask, a shape or an element type that does not fit, or for
+            `tma` without a tile of indices.
     """
     array = array_of(array, "store")
     given_type = tile.dtype if isinstance(tile, Tile) else array.dtype
@@ -178,6 +207,7 @@ def store(
     check_element(array, given_type, element)
     held = stored_tile(array, tile, index, mask)
     given = places(array, index, held.shape, mask)
+    pins = _pinned(given, tma)
     array.mark_written()
     if given.of_elements:
         _check_whole(array, element)
@@ -187,7 +217,7 @@ def store(
         held = astype(held, uint8)
     if given.of_elements:
         operands, attributes = of_elements([held.value, array.value], given, bounds=bounds)
-        operation("tile.scatter", operands, attributes=attributes)
+        operation("tile.scatter", operands, attributes=attributes | pins)
         return
     at = stored_places([place(start) for start in given.starts], element)
     operands = [held.value, array.value, *(part.value for part in at)]

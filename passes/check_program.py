@@ -12,6 +12,7 @@ from tilec.dialects.tile.attributes import (
     Bearer,
 )
 from tilec.dialects.tile.ops import DotOp, LoadOp
+from tilec.dialects.tile.ops.gather import IndexedOp
 from tilec.ir.attributes import attribute, signature
 from tilec.ir.mlir import gpu, ir, scf
 from tilec.isa import UnknownNameError
@@ -69,6 +70,8 @@ def _legal(op: ir.OpView) -> tuple[str, ...]:
         bearers |= {Bearer.LOOP, Bearer.TILE}
     elif isinstance(op, LoadOp):
         bearers |= {Bearer.LOAD, Bearer.TILE}
+    elif isinstance(op, IndexedOp) and op.update is None:
+        bearers |= {Bearer.GATHER, Bearer.TILE} if len(op.results) else {Bearer.GATHER}
     elif isinstance(op, DotOp):
         bearers |= {Bearer.DOT, Bearer.TILE}
     elif any(isinstance(r.type, ir.RankedTensorType) for r in op.results):

@@ -42,6 +42,7 @@ PASSES: Mapping[str, str] = MappingProxyType(
         "tile-fetch-metadata": "tilec.passes.fetch_metadata:FetchMetadata",
         "tile-unroll": "tilec.passes.unroll_loops:UnrollLoops",
         "tile-store-boxes": "tilec.passes.store_boxes:StoreBoxes",
+        "tile-copy-rows": "tilec.passes.copy_rows:CopyRows",
         "tile-coalesce-stores": "tilec.passes.coalesce_stores:CoalesceStores",
         "tile-allocate-tensor-memory": "tilec.passes.allocate_tensor_memory:AllocateTensorMemory",
         "tile-check-divergence": "tilec.passes.check_divergence:CheckDivergence",

@@ -28,6 +28,7 @@ UNROLL = "tile.unroll"
 UNROLL_NOW = "tile.unroll_now"
 LAYOUT = "tile.layout"
 DIRECT = "tile.direct"
+COPY_ROWS = "tile.copy_rows"
 PRODUCER = "tile.producer"
 PERSISTENT = "tile.persistent"
 CTAS_PER_SM = "tile.ctas_per_sm"
@@ -44,6 +45,7 @@ class Bearer(Enum):
     FUNCTION = "an attribute of gpu.func"
     LOOP = "an attribute of scf.for"
     LOAD = "an attribute of tile.load"
+    GATHER = "an attribute of tile.gather and tile.scatter"
     DOT = "an attribute of tile.dot"
     BRANCH = "an attribute of scf.if"
     COPY = "an attribute of tile.async_copy"
@@ -247,6 +249,14 @@ DISCARDABLE: Mapping[str, Discardable] = MappingProxyType(
                 Bearer.LOAD,
                 *_UNIT,
                 "`tile-stage-shared` does not change this load from global memory to registers.",
+            ),
+            Discardable(
+                COPY_ROWS,
+                Bearer.GATHER,
+                "BoolAttr",
+                "true or false",
+                "Whether `tile-copy-rows` lets TMA copy the rows, where the target and the array "
+                "allow it.",
             ),
         )
     }

@@ -48,6 +48,25 @@ def atan(x: tl.Tile) -> tl.Tile:
     return copysign(tl.where(far > 1.0, math.pi / 2 - found, found), x)
 
 
+def atan2(y: tl.Tile, x: tl.Tile) -> tl.Tile:
+    """The angle of (x, y), from that of the first quadrant."""
+    rise, run = tl.abs(y), tl.abs(x)
+    angle = atan(tl.where(rise == 0.0, 0.0, rise / run))
+    return copysign(tl.where(x.view(tl.int32) < 0, math.pi - angle, angle), y)
+
+
+def asin(x: tl.Tile) -> tl.Tile:
+    return atan(x / tl.sqrt((1.0 - x) * (1.0 + x)))
+
+
+def acos(x: tl.Tile) -> tl.Tile:
+    return 2.0 * atan(tl.sqrt((1.0 - x) / (1.0 + x)))
+
+
+def tan(x: tl.Tile) -> tl.Tile:
+    return tl.sin(x) / tl.cos(x)
+
+
 def cbrt(x: tl.Tile) -> tl.Tile:
     """A power, and a step of Newton's that mends its last bits."""
     far = tl.abs(x)
@@ -68,8 +87,8 @@ def copysign(x: tl.Tile, y: tl.Tile) -> tl.Tile:
     return bits.view(tl.float32)
 
 
-OF_ONE = {one.__name__: one for one in (sinh, cosh, asinh, atanh, atan, cbrt)}
-OF_TWO = {one.__name__: one for one in (hypot, copysign)}
+OF_ONE = {one.__name__: one for one in (sinh, cosh, asinh, atanh, atan, asin, acos, tan, cbrt)}
+OF_TWO = {one.__name__: one for one in (hypot, copysign, atan2)}
 
 
 @tilec.kernel
@@ -94,15 +113,13 @@ def check(**settings: Any) -> None:
     x = np.concatenate([random.standard_normal(400) * 10, [0.0, -0.0, 1e-20, 1e20]])
     x, y = x.astype(np.float32), random.standard_normal(404).astype(np.float32)
     for name in (*OF_ONE, *OF_TWO):
-        given = np.tanh(x) * np.float32(0.999) if name == "atanh" else x
+        given = np.tanh(x) * np.float32(0.999) if name in ("atanh", "asin", "acos") else x
         given = np.clip(given, -80, 80) if name in ("sinh", "cosh") else given
         given = np.clip(given, -1e18, 1e18) if name == "asinh" else given
         out = np.empty_like(x)
         apply.using(**settings)[1](given, y, out, FUNCTION=name)
         wide = given.astype(float)
-        peer = getattr(
-            np, {"asinh": "arcsinh", "atanh": "arctanh", "atan": "arctan"}.get(name, name)
-        )
+        peer = getattr(np, f"arc{name[1:]}" if name[0] == "a" else name)
         expected = peer(wide, y) if name in OF_TWO else peer(wide)
         np.testing.assert_allclose(out, expected, rtol=1e-6)
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from tilec.dialects.semantics import LayoutRule, layout_rule
 from tilec.dialects.semantics.effects import is_shared_array
-from tilec.dialects.tile.ops import AsyncCopyOp
+from tilec.dialects.tile.ops import AsyncCopyOp, TmaGatherOp
 from tilec.dialects.tile.ops.base import TileOp
 from tilec.dialects.tile.shared import is_barriers, shared_buffer
 from tilec.ir.aliases import Value
@@ -51,7 +51,7 @@ def lifetimes(allocs: list[ir.Operation], places: Places, target: Target | None)
     A buffer used in a loop is needed throughout, for what it holds may be carried from round to
     round; not so one that each round first writes as a whole and uses in one block. One that is
     copied to is needed until the copies' group is closed, whoever reads it: from there on a wait
-    for all groups covers them. Mbarriers are needed always.
+    for all groups covers them. Mbarriers are needed always, and what `tile.tma_gather` fills.
 
     Args:
         allocs: the `tile.alloc_shared` of a kernel, outside of loops.
@@ -69,8 +69,10 @@ def lifetimes(allocs: list[ir.Operation], places: Places, target: Target | None)
         else:
             spans = [places[outermost_loop(use) or use] for use in uses]
         spans += [open_span(use, places) for use in uses if copies_async(use, target)]
-        if is_barriers(memref_of(alloc.result)) or is_passed_on(alloc.result):
-            # Mbarriers, whose memory is for nothing else, and what other names may be used of.
+        own_memory = is_barriers(memref_of(alloc.result)) or any(map(_copies_rows, uses))
+        if own_memory or is_passed_on(alloc.result):
+            # Mbarriers, whose memory is for nothing else, what single threads fill while the CTA
+            # goes on, and what other names may be used of.
             spans.append((0, len(places)))
         first, last = min(s for s, _ in spans), max(e for _, e in spans)
         found.append(Lifetime(alloc, uses, first, last, outermost_loop(uses[0])))
@@ -91,6 +93,11 @@ def _passes_on(use: ir.Operation) -> bool:
 def copies_async(use: ir.Operation, target: Target | None) -> bool:
     """Whether a use of a buffer is an asynchronous copy to it."""
     return isinstance(use.opview, AsyncCopyOp) and is_asynchronous(use, target)
+
+
+def _copies_rows(use: ir.Operation) -> bool:
+    """Whether a use of a buffer is one of several threads' copies to it."""
+    return isinstance(use.opview, TmaGatherOp)
 
 
 def _begins_anew(uses: list[ir.Operation], buffer: Value) -> bool:

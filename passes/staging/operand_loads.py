@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from tilec.dialects.semantics import LayoutRule, layout_rule
 from tilec.dialects.tile.attributes import DIRECT
 from tilec.dialects.tile.dots import DOTS
-from tilec.dialects.tile.ops import LoadOp
+from tilec.dialects.tile.ops import GatherOp, LoadOp
 from tilec.dialects.tile.ops.base import RelatedOp
 from tilec.dialects.tile.ops.dots import dot_values
 from tilec.dialects.tile.ops.warpgroup_dot import AwaitedProduct
@@ -46,13 +46,20 @@ def operand_loads(function: ir.OpView, target: Target | None) -> list[LoadOp]:
     ]
 
 
+def operand_gathers(function: ir.OpView) -> list[GatherOp]:
+    """Gathers from global memory whose tiles become factors of a product, as those of loads do."""
+    operands = [item for op in named(function, DOTS) for item in _operands(op.opview)]
+    factors = _feeding([value for name, value in operands if name in _FACTORS], GatherOp)
+    return [op for op in ops_of(function, GatherOp) if op.tile in factors]
+
+
 def _operands(op: ir.OpView) -> Iterator[tuple[str, ir.Value]]:
     """What a product multiplies or takes with it, by name."""
     yield from ((n, value) for n, value in dot_values(op).items() if n not in ("c", "d"))
 
 
-def _feeding(values: list[ir.Value]) -> set[ir.Value]:
-    """The tiles loaded of which `values` are computed."""
+def _feeding(values: list[ir.Value], kind: type[LoadOp | GatherOp] = LoadOp) -> set[ir.Value]:
+    """The tiles, loaded by an op of a kind, of which `values` are computed."""
     found: set[ir.Value] = set()
     seen: set[ir.Value] = set()
     pending = list(values)
@@ -63,7 +70,7 @@ def _feeding(values: list[ir.Value]) -> set[ir.Value]:
             continue
         seen.add(value)
         op = owner.opview
-        if isinstance(op, LoadOp):
+        if isinstance(op, kind):
             found.add(value)
         elif _stays_in_lanes(op):
             pending += [v for v in owner.operands if isinstance(v.type, ir.RankedTensorType)]

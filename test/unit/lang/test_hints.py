@@ -1,5 +1,6 @@
 """Names of Triton's and numpy's that tilec does not have say what to write instead."""
 
+import inspect
 import math
 import re
 import subprocess
@@ -29,6 +30,34 @@ def test_triton_s_names_are_there_or_have_a_hint() -> None:
     assert len(others) < len(names) / 2
 
 
+def test_triton_s_keywords_are_there_or_have_a_hint() -> None:
+    """Of functions that both have; the first argument is passed without its name."""
+    language = pytest.importorskip("triton.language")
+    lost = []
+    for name in set(dir(language)) & set(dir(tl)):
+        theirs, ours = getattr(language, name), getattr(tl, name)
+        if name.startswith("_") or not inspect.isfunction(ours):
+            continue
+        _, *others = inspect.signature(getattr(theirs, "fn", theirs)).parameters.values()
+        for keyword in (one.name for one in others if one.kind is not one.VAR_POSITIONAL):
+            if keyword.startswith("_") or keyword in inspect.signature(ours).parameters:
+                continue
+            text = f"{name}() got an unexpected keyword argument '{keyword}'"
+            lost += [text] * (not hints.of_keyword(text).startswith("; write "))
+    assert lost == []
+
+
+def test_libdevice_s_names_are_there_or_have_a_hint() -> None:
+    """Names of tutorial 07's module of functions; what a hint names is there."""
+    libdevice = pytest.importorskip("triton.language.extra.libdevice")
+    names = [name for name in dir(libdevice) if not name.startswith("_")]
+    said = {name: missing(tl, name) for name in names if not hasattr(tl, name)}
+    assert [name for name, text in said.items() if "; write " not in text] == []
+    for text in said.values():
+        for named in re.findall(r"\btl\.(\w+)", text.partition("; write ")[2]):
+            assert hasattr(tl, named), text
+
+
 def test_triton_s_methods_are_there_or_have_a_hint() -> None:
     core = pytest.importorskip("triton.language.core")
     tile = tl.Tile(None, tl.float32, (8,))
@@ -47,7 +76,8 @@ def test_triton_s_own_names_have_a_hint(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.mark.parametrize(
-    "name", ["add", "matmul", "logical_and", "true_divide", "bitwise_or", "square", "vstack"]
+    "name",
+    ["add", "matmul", "logical_and", "true_divide", "bitwise_or", "square", "vstack", "sign"],
 )
 def test_numpy_s_names_have_a_hint(name: str) -> None:
     assert hasattr(np, name)
@@ -60,7 +90,7 @@ def test_a_name_of_nobody_s_has_the_nearest() -> None:
     assert missing(tl, "__wrapped__") == "module 'tilec.lang' has no attribute '__wrapped__'"
 
 
-@pytest.mark.parametrize("table", [hints._LANGUAGE, hints._NUMPY])
+@pytest.mark.parametrize("table", [hints._LANGUAGE, hints._NUMPY, hints._LIBDEVICE])
 def test_what_a_hint_names_is_there(table: Any) -> None:
     """Each `tl.name` of a hint, and no hint for what is there."""
     for name, hint in table.items():
@@ -79,6 +109,8 @@ WRONG: list[tuple[Callable[[Any], object], str]] = [
     (lambda x: ANY.load(x + ANY.arange(8)), "x is an array in memory, not a pointer: tl.load"),
     (lambda x: ANY.load(x, 0, 8, other=1.0), "unexpected keyword argument 'other'; write fill="),
     (lambda x: ANY.zeros(8).sum(keep_dims=True), "'keep_dims'; write keepdims="),
+    (lambda x: ANY.sort(ANY.zeros(8), dim=0), "'dim'; write axis="),
+    (lambda x: ANY.argmax(ANY.zeros(8), 0, tie_break_left=True), "of equal elements the first is"),
     (
         lambda x: ANY.dot(ANY.zeros((8, 8)), None, allow_tf32=True),
         "write cast the factors to tl.tf",

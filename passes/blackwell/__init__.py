@@ -1,0 +1,1 @@
+"""What passes on programs for Blackwell decide by, and what they make."""
