@@ -32,8 +32,8 @@ from .tile_loops import loop_over_tiles
 from .warp_roles import PRODUCERS, WarpRoles, warp_roles
 from .wgmma_choice import BESIDES
 
-_BARRIERS = 2 * 1024
-"""Bytes that the mbarriers of a ring take, as buffers are aligned."""
+_BARRIERS = 1024
+"""Bytes that mbarriers take, as buffers are aligned: two for a ring, one for turns."""
 
 
 class Parting(NamedTuple):
@@ -247,7 +247,8 @@ class _Planning:
         size = _size(copies)
         function, loaded = self._kernel.function, [copy.alloc for copy in copies]
         space = SharedSpace(function, self._target, self._turns, loaded)
-        left, kept = space.left(self._tiles or self._loop), _BARRIERS
+        left = space.left(self._tiles or self._loop)
+        kept = (2 if self._turns == 1 else 3) * _BARRIERS
         if self._beside_stores:
             stores = self._kernel.named(StoreOp)
             stored = sum(_bytes_to_store(store, function, self._target) for store in stores)
