@@ -93,6 +93,10 @@ class Problem:
             a = rng.standard_normal((128, 192)).astype(np.float16)
             b = rng.standard_normal((256, 192)).astype(np.float16)
             return [a, b, np.zeros((128, 256), np.float16)]
+        if self.kernel == "gemm_pingpong":
+            a = rng.standard_normal((64, 192)).astype(np.float16)
+            b = rng.standard_normal((256, 192)).astype(np.float16)
+            return [a, b, np.zeros(256, np.float32), np.zeros((64, 256), np.float16)]
         keys = 3 * self.constants.get("BN", 64)
         q = rng.standard_normal((1, 128, self.deep)).astype(np.float16)
         k, v = (rng.standard_normal((1, keys, self.deep)).astype(np.float16) for _ in "kv")
@@ -108,6 +112,9 @@ PROBLEMS = {
     "attention": Problem(KERNELS / "attention.mlir", "attention", 128),
     "gemm_128x256": Problem(
         KERNELS.parent / "hopper" / "tiles.mlir", "gemm_tiles", 256, hopper=True
+    ),
+    "gemm_pingpong": Problem(
+        KERNELS.parent / "hopper" / "pingpong.mlir", "gemm_pingpong", 128, hopper=True
     ),
     **{
         f"attention_{deep}": Problem(

@@ -14,6 +14,7 @@ from collections import Counter
 from pathlib import Path
 
 import tilec
+from tilec.isa import WARPGROUP_THREADS
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "test" / "unit" / "examples"))
@@ -27,6 +28,12 @@ TRAITS = {
     "stored by TMA": ".bulk_group",
 }
 """What is counted, by what the PTX of such a program has."""
+
+
+def _takes_turns(program: Program, compiled: tilec.Compiled) -> bool:
+    """Whether two warpgroups compute whole tiles, each written for one alone."""
+    (kernel,) = compiled.kernels
+    return "tile.pingpong" in program.pins and kernel.block == (3 * WARPGROUP_THREADS, 1, 1)
 
 
 def main() -> None:
@@ -45,6 +52,7 @@ def main() -> None:
         try:
             compiled = program.compiled()
             traits.update(name for name, text in TRAITS.items() if text in compiled.ptx)
+            traits["pingpong"] += _takes_turns(program, compiled)
             traits["persistent"] += compiled.kernels[0].ctas_per_sm is not None
             test_random_program(number)
         except (AssertionError, tilec.TilecError) as error:

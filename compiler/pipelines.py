@@ -118,6 +118,7 @@ _HOPPER = (
     .inserted("tile-select-wgmma", before="tile-select-mma")
     .inserted("tile-stage-wgmma", before="tile-assign-layouts")
     .inserted(
+        "tile-choose-pingpong",
         "tile-form-clusters",
         "tile-make-persistent",
         "tile-specialize-warps",

@@ -146,6 +146,11 @@ module {
       %0 = irdl.any
       irdl.results(number: %0)
     }
+    irdl.operation @turn {
+      %0 = irdl.any
+      %1 = irdl.any
+      irdl.results(number: %0, count: %1)
+    }
     irdl.operation @dot {
       %0 = irdl.any
       %1 = irdl.any

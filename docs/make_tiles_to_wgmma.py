@@ -26,6 +26,7 @@ from tilec.report.explorer.page import explore
 from tilec.report.explorer.steps import Recorded, Step, record
 
 PROGRAM = ROOT / "examples" / "hopper" / "tiles.mlir"
+IN_TURN = ROOT / "examples" / "hopper" / "pingpong.mlir"
 PICTURES = ROOT / "docs" / "screenshots"
 SHOWN = ("tile-stage-wgmma", "tile-specialize-warps", "tile-to-fragments")
 """Passes of which the page has the explorer's picture."""
@@ -70,6 +71,32 @@ def document() -> str:
 {_products(recorded)} The launch is {kernel.signature}, with clusters of {kernel.cluster} CTAs and
 {kernel.ctas_per_sm} CTA per SM. `python benchmarks/kernel_stats.py --target sm_90a --kernel
 gemm_128x256` counts the instructions that ptxas generates.
+{_in_turn()}"""
+
+
+def _in_turn() -> str:
+    """How another example differs, in which two warpgroups take tiles in turn."""
+    compiled = tilec.compile(IN_TURN)
+    passes = ("tile-choose-pingpong", "tile-specialize-warps")
+    said = [one for one in compiled.remarks if one.decided_by in passes]
+    steps = {step.name: step for step in record(compiled).steps if not step.missing}
+    lines = [line.text.strip() for line in steps["tile-specialize-warps"].lines]
+    first = next(at for at, line in enumerate(lines) if "tile.turn" in line.split("= ")[-1])
+    words = ("tile.turn", "scf.for", "barrier_", "warpgroup_dot", "tile.store", "scf.yield")
+    shown = [line for line in lines[first:] if any(word in line for word in words)]
+    remarks = "".join(f"- {one.decided_by}: {one.message}\n" for one in said)
+    program = "\n".join(map(_cut, shown))
+    return f"""
+## Two warpgroups that take tiles in turn
+
+[examples/hopper/pingpong.mlir](../examples/hopper/pingpong.mlir) computes tiles of 64x256 with one
+warpgroup, and asks for [pingpong](hopper.md#pingpong). After tile-specialize-warps, this is what
+each of the two executes, loops, barriers and tiles alone:
+
+{remarks}
+```text
+{program}
+```
 """
 
 

@@ -140,6 +140,7 @@ def _lower(kernel: Lowering) -> None:
             lowers(ops.TmaScatterOp, lambda op, to: late.boxes.send(op, to)),
             lowers(ops.TmaStoreOp, lambda op, to: late.boxes.send(op, to)),
             lowers(ops.TransposeOp, lambda op, to: late.view(op, to)),
+            lowers(ops.TurnOp, lambda op, to: late.barriers.turn(op, to)),
             lowers(ops.WarpPartOp, lambda op, to: late.wgmmas.part(op, to)),
             lowers(ops.WarpgroupIdOp, lambda op, to: late.barriers.warpgroup(op, to)),
             lowers(ops.WgmmaCommitOp, lambda op, to: late.wgmmas.commit(op, to)),

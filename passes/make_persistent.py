@@ -7,25 +7,20 @@ from typing import ClassVar
 
 from tilec.dialects.tile.attributes import CTA_CLUSTER, CTAS_PER_SM, PERSISTENT
 from tilec.dialects.tile.emit import i64
-from tilec.dialects.tile.ops import AllocSharedOp
 from tilec.dialects.tile.ops.warpgroup_dot import AwaitedProduct
-from tilec.ir.aliases import Op, Value
-from tilec.ir.attributes import cluster_size, given_attribute
-from tilec.ir.mlir import gpu, ir, scf
-from tilec.isa import WARPGROUP_THREADS
+from tilec.ir.attributes import given_attribute
+from tilec.ir.mlir import ir, scf
 from tilec.isa.targets import H200_SMS
 
 from .analysis.cta_accesses import Role, accesses_of
-from .analysis.effects import Writers
 from .base import walk
 from .hopper.clusters import Cluster, given_cluster
-from .hopper.parting import loops_of_products, plan_parting
+from .hopper.parting import loops_of_products
+from .hopper.persistence import ops_at_top, why_a_tile_each
 from .hopper.persistent_grid import walk_tiles
+from .hopper.turns import PAIR, takes_turns
 from .kernel_pass import Kernel, KernelPass
 from .tile_order import TileOrder, best_order, take_order, told
-
-_WARPGROUPS = 2
-"""That compute, at least: of one alone an SM holds several CTAs, which need not wait for it."""
 
 
 @dataclass(frozen=True)
@@ -68,9 +63,10 @@ class MakePersistent(KernelPass):
         is_done = CTAS_PER_SM in kernel.function.attributes
         if is_done or not (kernel.is_entry and kernel.is_automatic and kernel.target):
             return
+        turns = PAIR if takes_turns(kernel.function) else 1
         for loop, tiles in loops_of_products(kernel):
             with kernel.at(loop):
-                why = "it has a loop over tiles" if tiles else _obstacle(kernel, loop)
+                why = "it has a loop over tiles" if tiles else why_a_tile_each(kernel, loop, turns)
                 if why:
                     kernel.missed(kernel.function, f"is launched with a CTA per tile: {why}")
                     return
@@ -98,33 +94,6 @@ class MakePersistent(KernelPass):
             return
 
 
-def _obstacle(kernel: Kernel, loop: scf.ForOp) -> str:
-    """Why a kernel's CTAs take a tile each; empty if they may take several."""
-    assert kernel.target is not None
-    if cluster_size(kernel.function) is not None:
-        return "it says which CTAs are a cluster"
-    if kernel.threads // WARPGROUP_THREADS < _WARPGROUPS:
-        return "an SM holds several CTAs, of which some multiply while others store"
-    why = _mixed(kernel, loop)
-    if why:
-        return why
-    plan = plan_parting(kernel, kernel.target, loop, None, beside_stores=True)
-    if isinstance(plan, str):
-        return f"its loop is not shared out to warps that load: {plan}"
-    if plan.stages > plan.room:
-        return (
-            f"{plan.stages} stages of {plan.bytes} bytes, as its loop requires, leave no "
-            "room for the stored tile"
-        )
-    writers, ops = Writers(kernel.function), _top(kernel)
-    if any(writers.between(ops, copy.copy.operands[0]) is not None for copy in plan.copies):
-        return (
-            "it may write data that the next tile loads (mark arguments that do not overlap "
-            "others llvm.noalias)"
-        )
-    return ""
-
-
 def _at_once(loop: scf.ForOp, cluster: Cluster | None) -> tuple[int, int, int]:
     """Rows and columns of a tile, or of those of a cluster, and how many run at the same time."""
     ops = loop.regions[0].blocks[0].operations
@@ -137,46 +106,9 @@ def _at_once(loop: scf.ForOp, cluster: Cluster | None) -> tuple[int, int, int]:
 
 def _why_alone(kernel: Kernel, loop: scf.ForOp) -> str:
     """Why a CTA must not go through a loop for others, without a tile; empty if it may."""
-    ops = _top(kernel)
+    ops = ops_at_top(kernel)
     before = ops[: ops.index(loop.operation)]
     for op in [op.opview for op in before] + list(walk(loop)):
         if any(one.role is not Role.READ for one in accesses_of(op, kernel.target)):
             return f"'{op.operation.name}' writes before the end of its loop of products"
     return ""
-
-
-def _mixed(kernel: Kernel, loop: scf.ForOp) -> str:
-    """What of a kernel does not go together with several tiles; empty if nothing."""
-    inner = next((op for op in _top(kernel) if len(op.regions) and op != loop.operation), None)
-    if inner is not None:
-        return f"'{inner.name}' is next to its loop of products"
-    body = loop.regions[0].blocks[0]
-    buffers = (alloc.result for alloc in kernel.named(AllocSharedOp))
-    if any(use.owner.operation.block != body for buffer in buffers for use in buffer.uses):
-        return "it fills buffers in shared memory which the tile before may still read"
-    if any(map(_follows_from_place, list(loop.operands)[:3])):
-        return (
-            "the number of iterations may differ between tiles, and SMs that finish early "
-            "would wait"
-        )
-    return ""
-
-
-def _top(kernel: Kernel) -> list[ir.Operation]:
-    """The ops at the top of a kernel."""
-    return [op.operation for op in kernel.function.regions[0].blocks[0].operations]
-
-
-def _follows_from_place(value: Value) -> bool:
-    """Whether a value is computed from a CTA's place in the grid."""
-    seen: set[Op] = set()
-    taken = [value]
-    while taken:
-        owner = taken.pop().owner
-        if isinstance(owner, ir.Block) or owner.operation in seen:
-            continue
-        if isinstance(owner.opview, gpu.BlockIdOp):
-            return True
-        seen.add(owner.operation)
-        taken += list(owner.operation.operands)
-    return False

@@ -34,6 +34,7 @@ PASSES: Mapping[str, str] = MappingProxyType(
         "tile-remove-conversions": "tilec.passes.remove_conversions:RemoveConversions",
         "tile-split-tiles": "tilec.passes.split_tiles:SplitTiles",
         "tile-stage-shared": "tilec.passes.stage_shared:StageShared",
+        "tile-choose-pingpong": "tilec.passes.choose_pingpong:ChoosePingpong",
         "tile-form-clusters": "tilec.passes.form_clusters:FormClusters",
         "tile-make-persistent": "tilec.passes.make_persistent:MakePersistent",
         "tile-specialize-warps": "tilec.passes.specialize_warps:SpecializeWarps",

@@ -20,6 +20,7 @@ from .analysis.buffer_lifetimes import Lifetime, copies_async, lifetimes
 from .analysis.places import places_of
 from .analysis.shared_space import aligned
 from .base import walk
+from .hopper.turns import has_each, turns_of
 from .kernel_pass import Kernel, KernelPass
 from .search import named
 
@@ -28,7 +29,9 @@ class ReuseShared(KernelPass):
     """Place every `tile.alloc_shared`; buffers with disjoint lifetimes share memory.
 
     In and out: level 2, kernels that are `tile.automatic`; the position becomes the attribute
-    `offset`. Before a buffer that reuses the memory of others is first written, all threads
+    `offset`. Buffers that each warpgroup needs which takes tiles in turn are placed beside each
+    other behind the rest, with as many bytes left behind them as they take; that number becomes
+    `apart`. Before a buffer that reuses the memory of others is first written, all threads
     must have finished with those: a `gpu.barrier` is inserted there if there is none, and a
     wait for copies to them that may be in flight.
     """
@@ -44,11 +47,16 @@ class ReuseShared(KernelPass):
 
 def _place(kernel: Kernel, allocs: list[ir.Operation]) -> None:
     buffers = lifetimes(allocs, places_of(kernel.function), kernel.target)
-    placed: list[tuple[int, Lifetime]] = []
-    # Large buffers first, so that small ones find room beside each other in their place.
-    for buffer in sorted(buffers, key=lambda b: -_size(b)):
-        at = _first_gap(buffer, placed)
-        placed.append((at, buffer))
+    turns = turns_of(kernel.function)
+    each = [buffer for buffer in buffers if turns > 1 and has_each(buffer.alloc)]
+    placed = _packed([buffer for buffer in buffers if buffer not in each], 0)
+    if each:
+        start = _end(placed)
+        of_each = _packed(each, start)
+        for _, buffer in of_each:
+            buffer.alloc.attributes["apart"] = i64(_end(of_each) - start)
+        placed += of_each
+    for at, buffer in placed:
         buffer.alloc.attributes["offset"] = i64(at)
     for at, buffer in placed:
         before = [
@@ -58,7 +66,7 @@ def _place(kernel: Kernel, allocs: list[ir.Operation]) -> None:
         ]
         if before:
             _order(buffer, before, kernel.target)
-    total = max(at + _size(buffer) for at, buffer in placed)
+    total = _end(placed)
     apart = sum(map(_size, buffers))
     if total < apart:
         kernel.remark(
@@ -68,16 +76,30 @@ def _place(kernel: Kernel, allocs: list[ir.Operation]) -> None:
         )
 
 
+def _packed(buffers: list[Lifetime], start: int) -> list[tuple[int, Lifetime]]:
+    """Buffers, and where each is placed, from an offset on."""
+    placed: list[tuple[int, Lifetime]] = []
+    # Large buffers first, so that small ones find room beside each other in their place.
+    for buffer in sorted(buffers, key=lambda b: -_size(b)):
+        placed.append((_first_gap(buffer, placed, start), buffer))
+    return placed
+
+
+def _end(placed: list[tuple[int, Lifetime]]) -> int:
+    """Where the last buffer ends."""
+    return max((at + _size(buffer) for at, buffer in placed), default=0)
+
+
 def _size(buffer: Lifetime) -> int:
     return aligned(allocated_bytes(memref_of(buffer.alloc.results[0])))
 
 
-def _first_gap(buffer: Lifetime, placed: list[tuple[int, Lifetime]]) -> int:
-    """The lowest place that no buffer needed at the same time takes."""
-    at = 0
-    for start, other in sorted(placed, key=lambda p: p[0]):
-        if buffer.meets(other) and start < at + _size(buffer):
-            at = max(at, start + _size(other))
+def _first_gap(buffer: Lifetime, placed: list[tuple[int, Lifetime]], start: int) -> int:
+    """The lowest place, from an offset on, that no buffer needed at the same time takes."""
+    at = start
+    for begin, other in sorted(placed, key=lambda p: p[0]):
+        if buffer.meets(other) and begin < at + _size(buffer):
+            at = max(at, begin + _size(other))
     return at
 
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from math import prod
 from typing import ClassVar
 
-from tilec.dialects.tile.attributes import STAGES
+from tilec.dialects.tile.attributes import PINGPONG, STAGES, TURNS
+from tilec.dialects.tile.emit import i64
 from tilec.dialects.tile.ops import AsyncCopyOp
 from tilec.ir.attributes import cluster_size
 from tilec.ir.mlir import scf
@@ -16,6 +17,7 @@ from .functions import take_positive
 from .hopper.box_copies import boxes_of
 from .hopper.parting import Parting, loops_of_products, plan_parting
 from .hopper.rings import Specialised
+from .hopper.turns import PAIR, takes_turns
 from .hopper.warp_roles import PRODUCERS
 from .kernel_pass import Kernel, KernelPass
 
@@ -51,18 +53,25 @@ class SpecializeWarps(KernelPass):
         target = kernel.target
         if not (self.enabled and kernel.is_entry and kernel.is_automatic and target):
             return
+        turns = PAIR if takes_turns(kernel.function) else 1
+        if turns > 1:
+            del kernel.function.attributes[PINGPONG]
         for loop, tiles in loops_of_products(kernel):
+            if tiles is None:
+                turns = 1
             with kernel.at(loop):
-                plan = self._too_few(kernel) or plan_parting(kernel, target, loop, tiles)
+                plan = self._too_few(kernel, turns) or plan_parting(
+                    kernel, target, loop, tiles, turns=turns
+                )
                 if isinstance(plan, str):
                     kernel.missed(loop, f"is not shared out to warps that load: {plan}")
                     continue
                 _part(kernel, loop, tiles, plan)
             return
 
-    def _too_few(self, kernel: Kernel) -> str:
+    def _too_few(self, kernel: Kernel, turns: int) -> str:
         """Why warps that load would not pay."""
-        groups = kernel.threads // WARPGROUP_THREADS
+        groups = kernel.threads // WARPGROUP_THREADS * turns
         return (
             f"{groups} warpgroups compute, fewer than {self.least}" if groups < self.least else ""
         )
@@ -81,15 +90,23 @@ def _part(kernel: Kernel, loop: scf.ForOp, tiles: scf.ForOp | None, plan: Partin
     take_positive(loop, STAGES)
     _explain(kernel, loop, plan)
     ctas = prod(cluster_size(kernel.function) or ()) if tiles is not None else 1
-    made = Specialised(loop, plan.copies, plan.stages, plan.roles, plan.needs, tiles, ctas)
+    if plan.turns > 1:
+        kernel.function.attributes[TURNS] = i64(plan.turns)
+    made = Specialised(
+        loop, plan.copies, plan.stages, plan.roles, plan.needs, tiles, ctas, plan.turns
+    )
     made.run(plan.frame)
 
 
 def _explain(kernel: Kernel, loop: scf.ForOp, plan: Parting) -> None:
     roles = plan.roles
+    each = roles.threads - PRODUCERS
+    compute = f"{each * plan.turns} compute"
+    if plan.turns > 1:
+        compute = f"{plan.turns} times {each} compute whole tiles in turn"
     kernel.remark(
         loop,
-        f"is shared out: of {roles.threads} threads {roles.threads - PRODUCERS} compute, with "
+        f"is shared out: of {each * plan.turns + PRODUCERS} threads {compute}, with "
         f"{roles.consumer} registers each, and one of the {PRODUCERS} others, with "
         f"{roles.producer}, loads boxes by TMA to a ring of {plan.stages} stages of "
         f"{plan.bytes} bytes",

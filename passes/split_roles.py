@@ -6,13 +6,17 @@ from math import prod
 from typing import ClassVar
 
 from tilec.dialects.semantics import Resource, Scope, orders, scope_of
-from tilec.dialects.tile.attributes import PRODUCER
+from tilec.dialects.tile.attributes import PRODUCER, TURNS
+from tilec.ir.aliases import Value
 from tilec.ir.mlir import ir, scf
-from tilec.ir.ops import nvvm
+from tilec.ir.ops import arith, gpu, nvvm
 from tilec.ir.ops import scf as ops_scf
+from tilec.ir.types import i32
 from tilec.ir.visits import visit
 from tilec.isa import TilecError
 
+from .emit import index_constant
+from .hopper.turns import turn_number, turns_of
 from .hopper.warp_roles import roles_of
 from .kernel_pass import Kernel, KernelPass
 from .search import named
@@ -27,6 +31,7 @@ class SplitRoles(KernelPass):
     In: registers, as tile-fragments-to-nvvm leaves them; the `scf.if` of tile-specialize-warps.
     Out: the same, with all code after it in its other region. Barriers there are for the
     threads that compute, with a separate barrier number, and these threads get more registers.
+    With `tile.turns` there is another warpgroup that does the same, with a barrier of its own.
     `known_block_size` is the number of threads of the launch, for all roles together.
     """
 
@@ -49,17 +54,27 @@ def _split(kernel: Kernel, branch: ir.Operation) -> None:
     behind = operations[operations.index(branch) + 1 : -1]
     while behind and scope_of(behind[-1]) is Scope.CLUSTER:
         behind.pop()  # to a barrier of the cluster threads of all roles come
+    turns = turns_of(kernel.function)
+    barrier_number: int | Value = _BARRIER
     block = branch.regions[1].blocks.append()
     with ir.InsertionPoint(block), branch.location:
         nvvm.setmaxregister(roles.consumer, more=True)
+        if turns > 1:
+            number = turn_number(gpu.thread_id(gpu.Dimension.X))
+            own = arith.addi(number, index_constant(_BARRIER))
+            barrier_number = arith.index_cast(own, i32())
         end = ops_scf.yield_()
     for op in behind:
         op.move_before(end)
     for barrier in _barriers(behind):
         with ir.InsertionPoint(barrier), barrier.location:
-            nvvm.named_barrier(_BARRIER, prod(size))
+            nvvm.named_barrier(barrier_number, prod(size))
         barrier.erase()
-    kernel.function.attributes["known_block_size"] = ir.DenseI32ArrayAttr.get([roles.threads, 1, 1])
+    attributes = kernel.function.attributes
+    if TURNS in attributes:
+        del attributes[TURNS]
+    threads = roles.threads + (turns - 1) * prod(size)
+    attributes["known_block_size"] = ir.DenseI32ArrayAttr.get([threads, 1, 1])
 
 
 def _barriers(ops: list[ir.Operation]) -> list[ir.Operation]:

@@ -92,9 +92,10 @@ def _store(store: StoreOp, tile: TileValue, kernel: Kernel) -> str:
     )
     if not moves:
         return "no matrix instruction stores its layout"
-    left = SharedSpace(kernel.function, kernel.target).left(store)
-    if aligned(kind.bytes) > left:
-        return f"{counted(kind.bytes, 'byte')} of shared memory are not left"
+    space = SharedSpace(kernel.function, kernel.target)
+    wanted = aligned(kind.bytes) * space.turns
+    if wanted > space.left(store):
+        return f"{counted(wanted, 'byte')} of shared memory are not left"
     panels, lines, width = kind.shape
     kernel.remark(
         store,

@@ -6,10 +6,12 @@ from tilec.ir.aliases import Op, Value
 from tilec.ir.mlir import ir
 from tilec.ir.ops import arith, gpu
 from tilec.ir.ops.gpu import Dimension
+from tilec.isa import WARPGROUP_THREADS
 from tilec.isa.lazy import cached_property
 
 from .emit import index_constant
 from .functions import block_size
+from .hopper.turns import turn_number, turns_of
 
 
 class ThreadIndex:
@@ -35,7 +37,7 @@ class ThreadIndex:
         """
         match dim:
             case "thread":
-                return self.thread
+                return self.place
             case "lane":
                 return self.lane
             case "warp":
@@ -62,6 +64,22 @@ class ThreadIndex:
             return number
 
     @cached_property
+    def place(self) -> Value:
+        """The number among the threads that share tiles, of type index: in turns, a warpgroup."""
+        if turns_of(self.function) == 1:
+            return self.thread
+        thread = self.thread
+        with self.at_top(), ir.Location.unknown():
+            return arith.andi(thread, index_constant(WARPGROUP_THREADS - 1))
+
+    @cached_property
+    def turn(self) -> Value:
+        """The number of the warpgroup among those that take tiles in turn, of type index."""
+        thread = self.thread
+        with self.at_top(), ir.Location.unknown():
+            return turn_number(thread)
+
+    @cached_property
     def lane(self) -> Value:
         """The lane within the warp, of type index."""
         thread = self.thread
@@ -70,7 +88,7 @@ class ThreadIndex:
 
     @cached_property
     def warp(self) -> Value:
-        """The warp within the CTA, of type index."""
-        thread = self.thread
+        """The warp among those that share tiles, of type index."""
+        thread = self.place
         with self.at_top(), ir.Location.unknown():
             return arith.shrui(thread, index_constant(5))

@@ -50,6 +50,7 @@ class Phased:
         phase: phases that each CTA's has completed, (CTAs,).
         last: the phase that each warp has last seen complete, from -1 on, as that before the first
             is; NEVER if none, (CTAs, warps).
+        told: the time of its CTA when each warp last saw one complete, likewise.
         regular: whether each warp has waited for one phase after the other, (CTAs, warps).
         made: how often who initialised each had arrived at the cluster barrier before, -1 if
             nobody has, (CTAs,).
@@ -64,6 +65,7 @@ class Phased:
 
     phase: Array
     last: Array
+    told: Array
     regular: Array
     made: Array
     hidden: Array
@@ -134,6 +136,7 @@ class Phases:
             found = self._at[offset] = Phased(
                 np.zeros(count, np.int64),
                 np.full((count, warps), NEVER, np.int64),
+                np.zeros((count, warps), np.int64),
                 np.ones((count, warps), np.bool_),
                 np.full(count, -1, np.int64),
                 np.zeros(count, np.bool_),

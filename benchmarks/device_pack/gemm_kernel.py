@@ -29,6 +29,7 @@ class Configuration:
         group: rows of tiles that are gone over together; 1 for row by row.
         swizzle: largest number of 16-byte pieces that are permuted in a row of shared memory, as a
             power of two: 3 for eight, 0 for none.
+        pingpong: whether two warpgroups take tiles in turn, where tiles have no layout yet.
     """
 
     tile: tuple[int, int, int]
@@ -36,12 +37,14 @@ class Configuration:
     stages: int
     group: int = 8
     swizzle: int = 3
+    pingpong: bool = False
 
     @property
     def name(self) -> str:
-        """As `128x128x64 w4x2 s3 g8`, with `z` and the swizzle behind where it is not whole."""
+        """As `128x128x64 w4x2 s3 g8`; behind it `z` and a swizzle that is not whole, `pp`."""
         tile_, warps = ("x".join(map(str, sizes)) for sizes in (self.tile, self.warps))
         rest = "" if self.swizzle == 3 else f" z{self.swizzle}"
+        rest += " pp" if self.pingpong else ""
         return f"{tile_} w{warps} s{self.stages} g{self.group}{rest}"
 
     @classmethod
@@ -51,8 +54,8 @@ class Configuration:
         parts = {word[0]: word[1:] for word in rest}
         m, n, k = map(int, tile_.split("x"))
         rows, cols = map(int, parts["w"].split("x"))
-        swizzle = int(parts.get("z", 3))
-        return cls((m, n, k), (rows, cols), int(parts["s"]), int(parts["g"]), swizzle)
+        swizzle, pingpong = int(parts.get("z", 3)), "p" in parts
+        return cls((m, n, k), (rows, cols), int(parts["s"]), int(parts["g"]), swizzle, pingpong)
 
     @property
     def threads(self) -> int:

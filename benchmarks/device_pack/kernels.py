@@ -127,6 +127,11 @@ CONFIGURATIONS = {
 }
 """By level, what every kind of GEMM is timed with; K is that of 16-bit elements."""
 
+PINGPONG = Configuration((64, 256, 64), (4, 1), 4, pingpong=True)
+"""What GEMMs with results of 16 bits are timed with on Hopper besides, as CUTLASS's pingpong is."""
+IN_TURN = ("f16", "bf16-nk", "e4m3")
+"""The kinds that are."""
+
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 
 SWEPT = 20
@@ -154,6 +159,8 @@ def timed_kernels(name: str) -> Iterator[TimedKernel]:
     for kind in kinds_of(target):
         for level, ways in CONFIGURATIONS.items():
             yield from made(kind, level, "gemm", ways)
+        if name == "sm_90a" and kind.name in IN_TURN:
+            yield from made(kind, 1, "gemm", [PINGPONG])
     yield from (compiled_attention(kind, name) for kind in ATTENTIONS)
     for kind in kinds_of(target):
         swept = RESULTS / f"sweep-{name}-{kind.name}.json"

@@ -16,7 +16,7 @@ from tilec.isa.launch import extents
 
 from .examples import EXAMPLES, Launch, inexact, tile_kernels
 from .gemm_kernel import Configuration
-from .kernels import compiled, fitted, given_by_launch, kinds_of
+from .kernels import GEMMS, IN_TURN, PINGPONG, compiled, fitted, given_by_launch, kinds_of
 
 _RAGGED = (129, 200, 72)
 """M, N and K that fill no tile, with rows of whole 16 bytes."""
@@ -79,6 +79,13 @@ class Packed:
         if self._target == "sm_90a":
             for name, grid in (("gemm", (2, 2)), ("gemm_cluster", (2, 3))):
                 yield self._example(f"hopper/{name}", "gemm", grid, (200, 264, 328), _B_TURNED)
+            for kind in GEMMS:
+                if kind.name in IN_TURN:  # seven tiles, of which CTAs have three or two
+                    how = fitted(PINGPONG, kind)
+                    kernel = compiled(kind, how, self._target, level=1)
+                    m, n, k = 448, 256, 5 * how.tile[2]
+                    shapes = [(m, k), (n, k) if kind.n_by_k else (k, n), (m, n)]
+                    yield _of_pools(kernel.name, kernel.ptx, kernel.fields, (1, 7), shapes)
 
     def _example(
         self, name: str, kernel: str, grid: Sequence[int], sizes: Sequence[int], how: Sequence[str]

@@ -57,6 +57,7 @@ def tile_gemm(kind: Gemm, how: Configuration) -> str:
     element = element_name(find_form(kind.form).operand("a"))
     zero = "0" if kind.sum == "i32" else "0.0"
     a_row, d_row = 16 // kind.bytes, 8 if kind.out in ("f16", "bf16") else 4
+    pinned = ", tile.pingpong = true" if how.pingpong else ""
     at_b, transposed = ("%col, %k", " {transposed}") if kind.n_by_k else ("%k, %col", "")
     out, narrowed = "%total", ""
     if kind.out != kind.sum:
@@ -78,7 +79,7 @@ gpu.module @gemm [#nvvm.target<chip = "sm_80">] {{
                               tile.sizes = array<i64: 1, {d_row}>,
                               tile.strides = array<i64: {d_row}, 1>}}{codes.argument})
       kernel attributes {{known_block_size = array<i32: {how.threads}, 1, 1>,
-                          tile.rasterize = {how.group} : i64}} {{
+                          tile.rasterize = {how.group} : i64{pinned}}} {{
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %rows = arith.constant {rows} : index

@@ -55,7 +55,7 @@ class Passed:
     def content(self, data: bytes) -> np.ndarray:
         """The memory, as it is before a run."""
         if self.pool:
-            return piece(self.pool, self.seed, self.bytes)
+            return piece(self.pool, self.seed, self.bytes).copy()  # aligned as an allocation
         if self.start >= 0:
             return np.frombuffer(data, np.uint8, self.bytes, self.start).copy()
         return np.full(self.bytes, POISON, np.uint8)

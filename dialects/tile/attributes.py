@@ -31,6 +31,8 @@ DIRECT = "tile.direct"
 COPY_ROWS = "tile.copy_rows"
 PRODUCER = "tile.producer"
 PERSISTENT = "tile.persistent"
+PINGPONG = "tile.pingpong"
+TURNS = "tile.turns"
 CTAS_PER_SM = "tile.ctas_per_sm"
 CTA_CLUSTER = "tile.cluster"
 MULTICAST = "tile.multicast"
@@ -148,6 +150,23 @@ DISCARDABLE: Mapping[str, Discardable] = MappingProxyType(
                 "BoolAttr",
                 "true or false",
                 "Whether `tile-make-persistent` lets each CTA process several tiles in turn.",
+            ),
+            Discardable(
+                PINGPONG,
+                Bearer.FUNCTION,
+                "BoolAttr",
+                "true or false",
+                "Whether two warpgroups each compute whole tiles, one after the other in turn, of "
+                "which `tile-choose-pingpong` decides.",
+            ),
+            Discardable(
+                TURNS,
+                Bearer.FUNCTION,
+                "IntegerAttr",
+                "a number of warpgroups, as tile-specialize-warps writes it",
+                "The number of warpgroups that take the tiles of a CTA in turn, for "
+                "`tile-split-roles`.",
+                transient=True,
             ),
             Discardable(
                 CTAS_PER_SM,

@@ -127,10 +127,11 @@ def setmaxregister(count: int, *, more: bool = False) -> None:
     emit("nvvm.setmaxregister", regCount=i32_attribute(count), action=action)
 
 
-def named_barrier(number: int, threads: int) -> None:
-    """A barrier of its own of so many threads of the CTA, by its number."""
+def named_barrier(number: int | Value, threads: int) -> None:
+    """A barrier of its own of so many threads of the CTA, by its number, an i32 if computed."""
     counts = ir.DenseI32ArrayAttr.get([1, 1])
-    operands = [constant_i32(number), constant_i32(threads)]
+    which = constant_i32(number) if isinstance(number, int) else number
+    operands = [which, constant_i32(threads)]
     emit(
         "nvvm.barrier",
         operands,

@@ -6,7 +6,7 @@ counts is what is needed at some place of the program.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from tilec.dialects.tile.ops import AllocSharedOp, ConvertLayoutOp, ReduceOp
@@ -19,6 +19,7 @@ from tilec.ir.types import memref_of
 from tilec.isa import TARGETS, Target
 from tilec.layout import LayoutError, LinearLayout
 
+from ..hopper.turns import has_each, turns_of
 from ..layouts.conversion_choice import choose_conversion
 from ..layouts.reduction_choice import gathering
 from ..search import named
@@ -31,25 +32,37 @@ class SharedSpace:
 
     Attributes:
         limit: bytes that a CTA may have.
+        turns: warpgroups that take tiles in turn, each with buffers of its own; 1 without.
+
+    Args:
+        function: the kernel.
+        target: what it is for.
+        turns: if warpgroups are only about to take tiles in turn, how many.
+        loaded: the `tile.alloc_shared`s that another warpgroup is then to fill for all.
     """
 
-    def __init__(self, function: Op, target: Target | None) -> None:
+    def __init__(
+        self,
+        function: Op,
+        target: Target | None,
+        turns: int = 0,
+        loaded: Collection[Op] = (),
+    ) -> None:
         self._target = target
         targets = [target] if target else list(TARGETS.values())
         self.limit = max(t.shared_per_cta for t in targets)
         self._whole = max(t.shared_per_sm for t in targets)
         self._places = places_of(function)
         allocs = named(function, [AllocSharedOp])
-        self._spans = [
-            (
-                buffer.first,
-                buffer.last,
-                aligned(allocated_bytes(memref_of(buffer.alloc.result))),
-            )
-            for buffer in lifetimes(allocs, self._places, target)
-        ]
+        self.turns = turns = turns or turns_of(function)
+        self._spans = []
+        for buffer in lifetimes(allocs, self._places, target):
+            size = aligned(allocated_bytes(memref_of(buffer.alloc.result)))
+            if turns > 1 and buffer.alloc not in loaded and has_each(buffer.alloc):
+                size *= turns
+            self._spans.append((buffer.first, buffer.last, size))
         for op in named(function, _TRIPS):
-            self._spans.append((*self._places[op], trip_bytes(op, target)))
+            self._spans.append((*self._places[op], trip_bytes(op, target) * turns))
 
     def left(self, *within: Op) -> int:
         """Bytes that nothing takes, wherever in these ops: those inside them, too."""
@@ -64,9 +77,8 @@ class SharedSpace:
     def has_room(self, at: Op, source: Type, result: Type) -> bool:
         """Whether a conversion of a type to another before `at` leaves an SM as many CTAs."""
         now = max((self._taken(first) for first, _, _ in self._spans), default=0)
-        more = self._taken(self._places[at.operation][0]) + conversion_bytes(
-            source, result, self._target
-        )
+        trip = conversion_bytes(source, result, self._target)
+        more = self._taken(self._places[at.operation][0]) + trip * self.turns
         then = max(now, more)
         return then <= self.limit and (not now or self._whole // then == self._whole // now)
 

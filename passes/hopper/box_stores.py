@@ -19,6 +19,7 @@ from ..analysis.memory_facts import memory_facts
 from ..emit import index_constant
 from .box_copies import panel_boxes, why_no_map
 from .operand_buffers import OperandBuffer, operand_buffer
+from .turns import thread_in_turn
 
 HALF = 16
 """Bits of elements that matrix instructions store."""
@@ -82,14 +83,13 @@ def store_boxes(
         zero = index_constant(0)
         # Whoever still reads what was there must be done first.
         if tiles is not None:
-            _await_copies()
+            _await_copies(function)
         gpu.barrier()
         named = ir.StringAttr.get(form)
         emit_effect(StoreOp, [store.tile, buffer, zero, zero, zero], form=named)
         nvvm.fence_proxy_async_shared()
         gpu.barrier()
-        thread = gpu.thread_id(gpu.Dimension.X)
-        with scf.if_(arith.cmpi(CmpI.EQ, thread, zero)):
+        with scf.if_(arith.cmpi(CmpI.EQ, thread_in_turn(function), zero)):
             for box in panel_boxes(panels, lines, width, list(store.indices)):
                 operands = [buffer, store.memref, *box.origin, *box.place]
                 emit_effect(TmaStoreOp, operands, shape=box.shape)
@@ -98,12 +98,11 @@ def store_boxes(
                 nvvm.cp_async_bulk_wait_group(0)
     if tiles is not None:
         with ir.InsertionPoint.after(tiles.operation), store.location:
-            _await_copies()
+            _await_copies(function)
     store.operation.erase()
 
 
-def _await_copies() -> None:
+def _await_copies(function: Op) -> None:
     """Let the thread that stores boxes wait for them."""
-    thread = gpu.thread_id(gpu.Dimension.X)
-    with scf.if_(arith.cmpi(CmpI.EQ, thread, index_constant(0))):
+    with scf.if_(arith.cmpi(CmpI.EQ, thread_in_turn(function), index_constant(0))):
         nvvm.cp_async_bulk_wait_group(0)

@@ -32,8 +32,8 @@ from .tile_loops import loop_over_tiles
 from .warp_roles import PRODUCERS, WarpRoles, warp_roles
 from .wgmma_choice import BESIDES
 
-_BARRIERS = 2 * 1024
-"""Bytes that the mbarriers of a ring take, as buffers are aligned."""
+_BARRIERS = 1024
+"""Bytes that mbarriers take, as buffers are aligned: two for a ring, one for turns."""
 
 
 class Parting(NamedTuple):
@@ -46,6 +46,7 @@ class Parting(NamedTuple):
         room: stages that fit.
         roles: registers of each role.
         needs: what bounds and indices are computed from.
+        turns: warpgroups that take the tiles of a CTA in turn; 1 where all share each.
     """
 
     copies: list[StagedCopy]
@@ -54,6 +55,7 @@ class Parting(NamedTuple):
     room: int
     roles: WarpRoles
     needs: Needs
+    turns: int
 
     @property
     def bytes(self) -> int:
@@ -82,6 +84,7 @@ def plan_parting(
     tiles: scf.ForOp | None,
     *,
     beside_stores: bool = False,
+    turns: int = 1,
 ) -> Parting | str:
     """How a loop is parted; why not, if it stays.
 
@@ -92,8 +95,10 @@ def plan_parting(
         tiles: the loop over tiles around it, if there is one.
         beside_stores: whether the ring is to leave room for the tiles that are stored, as in a loop
             over tiles it does.
+        turns: warpgroups that are to take the tiles in turn; 1 where all share each.
     """
-    return _Planning(kernel, target, loop, tiles, beside_stores or tiles is not None).run()
+    beside_stores = beside_stores or tiles is not None
+    return _Planning(kernel, target, loop, tiles, beside_stores, turns).run()
 
 
 class _Planning:
@@ -106,12 +111,14 @@ class _Planning:
         loop: scf.ForOp,
         tiles: scf.ForOp | None,
         beside_stores: bool,
+        turns: int,
     ) -> None:
         self._tiles = tiles
         self._kernel = kernel
         self._target = target
         self._loop = loop
         self._beside_stores = beside_stores
+        self._turns = turns
 
     def run(self) -> Parting | str:
         """The plan; why there is none."""
@@ -124,17 +131,24 @@ class _Planning:
         why = self._obstacle(copies, writers)
         if why:
             return why
+        if self._turns > 1 and not self._alike():
+            return "the number of iterations may differ between tiles"
         if needs is None:
             return "bounds or indices are not computed from block numbers and arguments alone"
         if roles is None:
-            return f"{kernel.threads} threads leave no room for {PRODUCERS} more that load"
+            return f"{self._computing} threads leave no room for {PRODUCERS} more that load"
         room = self._room(copies)
         pinned = loop.attributes.get(STAGES)
         stages = pinned.value if isinstance(pinned, ir.IntegerAttr) else room
         if min(stages, room) < 2 and stages <= room:
             return "its ring would be of one stage"
         frame = [op for group in groups for op in group.frame]
-        return Parting(copies, frame, stages, room, roles, needs)
+        return Parting(copies, frame, stages, room, roles, needs, self._turns)
+
+    @property
+    def _computing(self) -> int:
+        """Threads that compute."""
+        return self._kernel.threads * self._turns
 
     def _obstacle(self, copies: list[StagedCopy], writers: Writers) -> str:
         """Why the copies stay with the threads that compute; empty if they need not."""
@@ -201,25 +215,44 @@ class _Planning:
         ordered = [[op.operation for op in block.operations] for block in blocks]
         return Needs(*([op for op in ops if op in found] for ops in [*ordered, []][:2]))
 
+    def _alike(self) -> bool:
+        """Whether all tiles of the loop over them take as many iterations."""
+        tiles = self._tiles
+        if tiles is None:  # of a grid, as tile-make-persistent knows
+            return True
+        body = tiles.regions[0].blocks[0]
+        taken, seen = list(self._loop.operands)[:3], set[Op]()
+        while taken:
+            owner = taken.pop().owner
+            if owner == body:
+                return False
+            if not isinstance(owner, ir.Block) and owner.operation not in seen:
+                seen.add(owner.operation)
+                taken += list(owner.operation.operands)
+        return True
+
     def _roles(self) -> WarpRoles | None:
         threads = self._kernel.threads
         dots = self._kernel.named(AwaitedProduct)
         held = max(_registers(dot, threads) for dot in dots)
-        roles = warp_roles(threads, held, self._target)
+        roles = warp_roles(threads, held, self._target, self._turns)
         if roles is None:
             return None
-        entry = self._target.registers_at_entry(roles.threads)
+        entry = self._target.registers_at_entry(self._computing + PRODUCERS)
         widest = max(dot.key.operand("d").registers for dot in dots)
         return roles if widest + BESIDES <= entry and held + BESIDES <= roles.consumer else None
 
     def _room(self, copies: list[StagedCopy]) -> int:
         """Stages of a ring that fit."""
         size = _size(copies)
-        space = SharedSpace(self._kernel.function, self._target)
-        left, kept = space.left(self._tiles or self._loop), _BARRIERS
+        function, loaded = self._kernel.function, [copy.alloc for copy in copies]
+        space = SharedSpace(function, self._target, self._turns, loaded)
+        left = space.left(self._tiles or self._loop)
+        kept = (2 if self._turns == 1 else 3) * _BARRIERS
         if self._beside_stores:
-            stores, function = self._kernel.named(StoreOp), self._kernel.function
-            kept += sum(_bytes_to_store(store, function, self._target) for store in stores)
+            stores = self._kernel.named(StoreOp)
+            stored = sum(_bytes_to_store(store, function, self._target) for store in stores)
+            kept += stored * self._turns
         if self._beside_stores and self._tiles is None:
             ops = [op.operation for op in self._loop.operation.block.operations]
             others = [op for op in ops if op != self._loop.operation]

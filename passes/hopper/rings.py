@@ -30,6 +30,7 @@ from ..search import defining_op
 from ..staging.loop_stages import LoopStages, make_anew
 from ..staging.staged_copies import StagedCopy
 from .box_copies import Share, load_boxes
+from .ordered_turns import OrderedTurns, needed
 from .warp_roles import PRODUCERS, WarpRoles
 
 
@@ -113,6 +114,7 @@ class Specialised(LoopStages):
         needs: what bounds and indices are computed from.
         tiles: the loop over tiles around it, if there is one; it carries nothing.
         ctas: of a cluster, in which each loads a part of what `tile.multicast` says of for all.
+        turns: warpgroups that take the tiles in turn; the loop is rewritten for any number of them.
     """
 
     def __init__(
@@ -124,6 +126,7 @@ class Specialised(LoopStages):
         needs: Needs,
         tiles: Op | None = None,
         ctas: int = 1,
+        turns: int = 1,
     ) -> None:
         super().__init__(loop, copies, stages)
         self._tiles = None if tiles is None else tiles.operation
@@ -131,6 +134,9 @@ class Specialised(LoopStages):
         self._needs = needs
         self._computing = roles.threads - PRODUCERS
         self._share: Share | None = None
+        self._turns: OrderedTurns | None = None
+        if turns > 1:
+            self._turns = OrderedTurns(turns, self._computing // LANES, stages)
         if ctas == 1:
             for copy in copies:
                 if MULTICAST in copy.copy.attributes:
@@ -176,6 +182,8 @@ class Specialised(LoopStages):
             memory_space=space,
         )
         ring = Ring(emit(AllocSharedOp, [], type_), emit(AllocSharedOp, [], type_))
+        if self._turns is not None:
+            self._turns.allocate()
         zero = index_constant(0)
         thread = gpu.thread_id(gpu.Dimension.X)
         with scf.if_(arith.cmpi(CmpI.EQ, thread, zero)):
@@ -184,6 +192,8 @@ class Specialised(LoopStages):
                 readers = self._readers(self._parts[number // self.stages])
                 emit_effect(BarrierInitOp, [ring.full, at], count=i64(1))
                 emit_effect(BarrierInitOp, [ring.empty, at], count=i64(readers))
+            if self._turns is not None:
+                self._turns.begin()
             nvvm.fence_mbarrier_init()
         if self._ctas > 1:
             nvvm.cluster_barrier()
@@ -267,9 +277,11 @@ class Specialised(LoopStages):
         """The rounds of the threads that compute."""
         with ir.InsertionPoint(self._tiles or self.loop):
             start: list[Value] = [arith.integer(i32(), 0), arith.integer(i1(), 0)]
+            if self._turns is not None:
+                start = self._turns.enter(self._bounds_of_all())
         if self._tiles is not None:
             start = self._carry_over_tiles(self._tiles, start)
-        word, parity = self.carry(start)
+        word, parity = self.carry(start[:2])
         with ir.InsertionPoint.at_block_begin(self.block):
             stage = arith.index_castui(word, ir.IndexType.get())
         unit = ir.UnitAttr.get()
@@ -284,16 +296,42 @@ class Specialised(LoopStages):
         further: Callable[[], Iterable[Value]] = lambda: self._next(word, parity)  # noqa: E731
         self.pass_on(further)
         if self._tiles is not None:
-            end = list(self.loop.block.operations)[-1].operation
-            with ir.InsertionPoint(end):
-                scf.yield_(list(self.loop.results)[-2:])
-            end.erase()
+            self._go_on(start)
+
+    def _go_on(self, start: list[Value]) -> None:
+        """Let the loop over tiles go on from where the ring is, in turns of warpgroups if so.
+
+        Args:
+            start: with what a tile begins.
+        """
+        end = list(self.loop.block.operations)[-1].operation
+        on: list[Value] = list(self.loop.results)[-2:]
+        if self._turns is not None:
+            with ir.InsertionPoint(self.loop), self.loop.location:
+                self._turns.wait(start[-1])
+            with ir.InsertionPoint.after(self.loop), self.loop.location:
+                self._turns.signal()
+        with ir.InsertionPoint(end), self.loop.location:
+            if self._turns is not None:
+                on = self._turns.further(*on, start[-1])
+            scf.yield_(on)
+        end.erase()
+
+    def _bounds_of_all(self) -> list[Value]:
+        """The bounds of the loop, which are the same for every tile, before that over tiles."""
+        bounds = [self.lower, self.upper, self.step]
+        known: dict[Value, Value] = {}
+        make_anew(needed(self._needs.of_tile, bounds), known)
+        return [known.get(bound, bound) for bound in bounds]
 
     def _carry_over_tiles(self, tiles: ir.Operation, start: list[Value]) -> list[Value]:
         """Let the loop over tiles carry where the ring is; the arguments that hold it."""
         attributes = {name: tiles.attributes[name] for name in tiles.attributes}
+        bounds: list[Value] = list(tiles.operands)[:3]
         with ir.InsertionPoint(tiles), tiles.location:
-            carrying = scf.for_(list(tiles.operands)[:3], start, attributes)
+            if self._turns is not None:
+                bounds = self._turns.tiles(bounds)
+            carrying = scf.for_(bounds, start, attributes)
         block = tiles.regions[0].blocks[0]
         block.append_to(carrying.regions[0])
         arguments: list[Value] = [block.add_argument(v.type, tiles.location) for v in start]

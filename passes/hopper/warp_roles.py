@@ -25,7 +25,7 @@ class WarpRoles(NamedTuple):
     """Registers of a thread of each role, by `setmaxnreg`.
 
     Attributes:
-        threads: of the CTA, all roles together.
+        threads: of the CTA, all roles together; of warpgroups that take tiles in turn, one.
         producer: registers of a thread that loads.
         consumer: registers of a thread that computes.
     """
@@ -35,25 +35,29 @@ class WarpRoles(NamedTuple):
     consumer: int
 
 
-def warp_roles(computing: int, accumulators: int, target: Target) -> WarpRoles | None:
+def warp_roles(
+    computing: int, accumulators: int, target: Target, turns: int = 1
+) -> WarpRoles | None:
     """The roles of a CTA of which so many threads compute; None if it has no room for them.
 
     The registers that the CTA has at its entry are dealt out anew: PTX ISA, "setmaxnreg".
 
     Args:
-        computing: threads that compute, whole warpgroups.
+        computing: threads that share tiles, whole warpgroups.
         accumulators: registers of each that hold accumulators.
         target: the target.
+        turns: how often there are so many, each of which takes tiles in turn.
     """
-    threads = computing + PRODUCERS
+    threads = computing * turns + PRODUCERS
     if threads > target.threads_per_cta or computing % WARPGROUP_THREADS:
         return None
-    groups = computing // WARPGROUP_THREADS
+    groups = computing * turns // WARPGROUP_THREADS
     entry = target.registers_at_entry(threads) // _UNIT * _UNIT
     producer = _LEAST if accumulators >= _HEAVY or groups > 2 else _FEW
     left = (entry * (groups + 1) - producer) // groups // _UNIT * _UNIT
     consumer = min(left, REGISTER_COUNTS[-1])
-    return WarpRoles(threads, producer, consumer) if producer < entry <= consumer else None
+    one = computing + PRODUCERS
+    return WarpRoles(one, producer, consumer) if producer < entry <= consumer else None
 
 
 def roles_of(branch: Op) -> WarpRoles:

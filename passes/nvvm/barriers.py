@@ -7,6 +7,7 @@ from tilec.dialects.tile.ops.barrier import (
     BarrierExpectOp,
     BarrierInitOp,
     BarrierWaitOp,
+    TurnOp,
     WarpgroupIdOp,
 )
 from tilec.ir.aliases import Value
@@ -18,6 +19,7 @@ from tilec.isa import WARPGROUP_THREADS
 
 from ..emit import index_constant
 from ..fragments.expansion import Expansion, Values
+from ..hopper.turns import turns_of
 from .addresses import advance
 from .instructions import emit_instruction
 from .lowering import Lowering
@@ -93,6 +95,12 @@ class Barriers:
         word = arith.index_cast(number, i32())
         same = nvvm.shfl_sync(nvvm.Shuffle.IDX, word, llvm.constant_i32(0))
         return [[arith.index_castui(same, ir.IndexType.get())]]
+
+    def turn(self, op: TurnOp, _: Expansion) -> list[Values]:
+        """`tile.turn`: among as many warpgroups as the kernel says."""
+        del op
+        kernel = self._lowering
+        return [[kernel.thread.turn], [index_constant(turns_of(kernel.function))]]
 
 
 def _signal(

@@ -9,13 +9,14 @@ from tilec.dialects.tile.shared import ALIGNMENT, allocated_bytes
 from tilec.ir.aliases import Value
 from tilec.ir.attributes import attribute, i64_attribute
 from tilec.ir.mlir import ir
-from tilec.ir.ops import builtin, llvm
-from tilec.ir.types import memref_of, strides_and_offset
+from tilec.ir.ops import arith, builtin, llvm
+from tilec.ir.types import i64, memref_of, strides_and_offset
 from tilec.isa import TARGETS, TilecError
 from tilec.isa.wording import counted
 
 from ..fragments.expansion import Expansion, Values
-from .addresses import step
+from ..hopper.turns import turns_of
+from .addresses import advance, step
 from .descriptor import descriptor_type
 from .lowering import Lowering
 
@@ -37,7 +38,8 @@ class SharedBuffers:
         """`tile.alloc_shared`: the array's address and the buffer's place in it."""
         size = allocated_bytes(memref_of(op.buffer))
         at = self._place(op)
-        end = (at + size + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
+        turns, apart = self._turns(op)
+        end = at + apart * (turns - 1) + -(-size // ALIGNMENT) * ALIGNMENT
         self._bytes = max(self._bytes, end)
         target = self._kernel.target
         limit = max(t.shared_per_cta for t in ([target] if target else TARGETS.values()))
@@ -47,8 +49,23 @@ class SharedBuffers:
                 f"{target or 'no target'} has {'' if target else 'more than '}{limit} for a CTA"
             )
         start = step(llvm.addressof(self._symbol, llvm.pointer(SHARED)), at)
+        if apart:
+            number = arith.index_castui(self._kernel.thread.turn, i64())
+            start = advance(start, arith.muli(number, llvm.constant_i64(apart)))
         type_ = memref_of(op.buffer)
         return [[_array(start, type_) if is_shared_array(type_) else start]]
+
+    def _turns(self, op: AllocSharedOp) -> tuple[int, int]:
+        """How many warpgroups have such a buffer of their own, and the bytes between them."""
+        turns = turns_of(self._kernel.function)
+        if turns > 1 and "offset" not in op.attributes:
+            raise TilecError(
+                f"has no offset, and {turns} warpgroups that take tiles in turn may each need such "
+                "a buffer: run tile-reuse-shared first"
+            )
+        if turns == 1 or "apart" not in op.attributes:
+            return 1, 0
+        return turns, attribute(op, "apart", ir.IntegerAttr).value
 
     def _place(self, op: AllocSharedOp) -> int:
         """Where a buffer begins, in bytes."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..alu import Array
 from ..findings import Findings
-from ..phases import Phases
+from ..phases import NEVER, Phased, Phases
 from ..ptx.module import Instruction
 from ..wave import Wave
 from .in_flight import InFlight
@@ -57,7 +57,11 @@ class MBarrierChecks:
             return
         self.progress.observe(offset, threads)
         known = self.phases.known(offset)
-        if self.in_flight is not None and known is not None:
+        if known is None:
+            return
+        time = self.progress.past + self.progress.clocks.now[:, None]
+        known.told = np.where(threads.any(axis=2), time, known.told)
+        if self.in_flight is not None:
             self.in_flight.observed(known.waited, offset, threads, known.phase)
 
     def made(self, offset: int, ctas: Array, warps: Array) -> None:
@@ -118,14 +122,30 @@ class MBarrierChecks:
         """Threads wait for a phase that is not the current or the previous one."""
         known = self.phases.known(offset)
         assert known is not None
+        latest = self._latest(known)
+        due = latest + 1
+        behind = ((latest - known.last) % 2 == 0) & (known.phase[:, None] >= due + 2)
+        wrong = threads & behind[..., None]
+        if not wrong.any():
+            return
         self.findings.add(
             "mbarrier",
             instruction,
-            threads,
+            wrong,
             lambda at: (
-                f"waits for phase {int(known.last[at[0], at[1]]) + 1} of the mbarrier at "
+                f"waits for phase {int(due[at[0], at[1]])} of the mbarrier at "
                 f"{offset:#x}, which is in phase {int(known.phase[at[0]])}: a wait is for the "
                 "current phase or the one before"
             ),
             lambda _: offset,
         )
+
+    def _latest(self, known: Phased) -> Array:
+        """The last phase that each warp knows to be complete, by itself or from another warp.
+
+        Who takes turns with others may leave out the phases that they have waited for.
+        """
+        self.progress.expand()
+        seen = self.progress.past + self.progress.clocks.seen
+        told = np.where(seen >= known.told[:, None, :], known.last[:, None, :], NEVER)
+        return np.maximum(known.last, told.max(axis=2))

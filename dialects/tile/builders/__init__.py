@@ -22,6 +22,7 @@ from .barrier import (
     tma_prefetch,
     tma_reduce,
     tma_store,
+    turn,
     warpgroup_id,
 )
 from .caller import BuildError
@@ -177,6 +178,7 @@ __all__ = [
     "tma_scatter",
     "tma_store",
     "transpose",
+    "turn",
     "warp_part",
     "warpgroup_dot",
     "warpgroup_dot_sp",

@@ -13,12 +13,13 @@ from ..ops.barrier import (
     BarrierExpectOp,
     BarrierInitOp,
     BarrierWaitOp,
+    TurnOp,
     WarpgroupIdOp,
 )
 from ..ops.box_modes import LOWER, STEPS, UPPER
 from ..ops.tma import TmaLoadOp, TmaPrefetchOp, TmaReduceOp, TmaStoreOp
 from .caller import located
-from .emit import Index, emit, i64, indices_of
+from .emit import Index, emit, emit_all, i64, indices_of
 
 Corners: TypeAlias = tuple[Sequence[int], Sequence[int]]
 """The lower and the upper corner of im2col."""
@@ -79,6 +80,14 @@ def barrier_wait(barriers: Value, index: Index, parity: Value, *, cluster: bool 
 def warpgroup_id() -> Value:
     """`tile.warpgroup_id`: the number of the warpgroup, of type index."""
     return emit(WarpgroupIdOp, [], ir.IndexType.get())
+
+
+@located
+def turn() -> tuple[Value, Value]:
+    """`tile.turn`: the number of the warpgroup among those that take tiles in turn, and theirs."""
+    index = ir.IndexType.get()
+    number, count = emit_all(TurnOp, [], [index, index], {})
+    return number, count
 
 
 @located

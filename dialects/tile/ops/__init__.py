@@ -9,6 +9,7 @@ from .barrier import (
     BarrierExpectOp,
     BarrierInitOp,
     BarrierWaitOp,
+    TurnOp,
     WarpgroupIdOp,
 )
 from .dots import DotOp, DotScaledOp, DotSpOp, DotSpScaledOp
@@ -136,6 +137,7 @@ __all__ = [
     "TmaScatterOp",
     "TmaStoreOp",
     "TransposeOp",
+    "TurnOp",
     "WarpPartOp",
     "WarpgroupDotOp",
     "WarpgroupDotSpOp",

@@ -182,3 +182,26 @@ class WarpgroupIdOp(TileOp, name="warpgroup_id"):
         """Verify the type."""
         if not isinstance(self.results[0].type, ir.IndexType):
             raise TilecError(f"the number is of type index, not {self.results[0].type}")
+
+
+class TurnOp(TileOp, name="turn"):
+    """Which of the warpgroups that take the tiles of a CTA in turn this is, and how many there are.
+
+    Both of type index. tile-specialize-warps creates it in a kernel where each warpgroup computes
+    whole tiles. The same program is right for any number of them: until tile-fragments-to-nvvm
+    there is one, whose number is 0; then as many as `tile.turns` of the kernel says.
+    """
+
+    assembly_format = "attr-dict"
+    inferred_types = {"number": "index", "count": "index"}
+
+    SEMANTICS = PURE.but(scope=Scope.WARP, varies=Variation.CTA)
+
+    number: ext.Result[Any]
+    count: ext.Result[Any]
+
+    def check(self) -> None:
+        """Verify the types."""
+        for result in self.results:
+            if not isinstance(result.type, ir.IndexType):
+                raise TilecError(f"the numbers are of type index, not {result.type}")

@@ -38,12 +38,14 @@ class AllocSharedOp(TileOp, name="alloc_shared"):
     holds mbarriers. In the space `#gpu.address_space<workgroup>` it is an array of any rank, which
     `tile.load`, `tile.store`, `tile.gather`, `tile.scatter` and the atomic ops access like one in
     global memory, in program order. `offset` (i64) is its position in the kernel's shared memory,
-    in bytes. Either all buffers of a kernel have one, or none; then they follow one another.
+    in bytes. Either all buffers of a kernel have one, or none; then they follow one another. With
+    `apart` (i64) each warpgroup that takes tiles in turn has such a buffer, this number of bytes
+    after that of the warpgroup before it.
     """
 
     assembly_format = "(`at` $offset^)? attr-dict `:` type($buffer)"
 
-    OPTIONAL = frozenset({"offset"})
+    OPTIONAL = frozenset({"offset", "apart"})
     SEMANTICS = Semantics(
         scope=Scope.LANE, effects=(ALLOCATES_SHARED,), varies=Variation.AS_OPERANDS
     )
@@ -62,8 +64,9 @@ class AllocSharedOp(TileOp, name="alloc_shared"):
                 f"not {type_}"
             )
         allocated_bytes(type_)
-        if "offset" in self.attributes and integer(self, "offset") < 0:
-            raise TilecError(f"offset must be 0 or more, not {integer(self, 'offset')}")
+        for name in sorted(self.OPTIONAL & set(self.attributes)):
+            if integer(self, name) < 0:
+                raise TilecError(f"{name} must be 0 or more, not {integer(self, name)}")
 
 
 def check_access(

@@ -4,7 +4,7 @@ Each is a product drawn from what warpgroups take and what they decline: element
 the tile and of the matrices, warps, either operand transposed in memory, promised alignment or
 none, bounds or none, A computed on the way, a result that is cast or becomes A of a second product,
 its instruction pinned or left open, warps that load beside those that compute or none, CTAs that
-take one tile or several, in either order, on few SMs or many. More:
+take one tile or several, in either order, on few SMs or many, or two warpgroups in turn. More:
 TILEC_RANDOM_HOPPER=1000 pytest …
 """
 
@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import os
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 import pytest
 import tilec
-from tilec.isa import target
+from tilec.isa import LANES, WARPGROUP_THREADS, target
 from tilec.pipelines import pipeline
 
 COUNT = int(os.environ.get("TILEC_RANDOM_HOPPER", "24"))
@@ -36,6 +36,8 @@ TYPES: dict[str, tuple[str, str, str, Any, Any]] = {
 
 _MOST = 128 * 128 // 4
 """Elements of an accumulator a warp, 128 registers of 32 bits of each thread."""
+_IN_TURN = 0.8
+"""Of programs of one warpgroup those that ask for two that take tiles in turn."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,12 @@ class Program:
             grid,
             draw.choice(["", "", ", tile.persistent = false", ", tile.rasterize = 2 : i64"]),
             draw.choice([1, 2, 3, 132]),
-        )
+        )._in_turn(draw)
+
+    def _in_turn(self, draw: random.Random) -> Program:
+        """The same, often with tiles that two warpgroups are to take in turn."""
+        wanted = self.warps == WARPGROUP_THREADS // LANES and draw.random() < _IN_TURN
+        return replace(self, pins=f"{self.pins}, tile.pingpong = true") if wanted else self
 
     def text(self) -> str:
         """The program."""
