@@ -143,7 +143,7 @@ def launch(
         _check_cooperative(function, geometry, resident)
         memory.workspace = memory.allocate("the workspace of the grid's barrier", 64)
     memory.build(placement.shared_bytes, resident, geometry.warps, geometry.cluster_ctas)
-    machine.pool.entry = at_entry(function.directives, arch)
+    machine.pool.entry = at_entry(function, arch)
     program = Program(placement, machine)
     translator = Translator(program)
     findings: list[Finding] = []

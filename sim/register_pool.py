@@ -2,29 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 from tilec.isa import WARPGROUP_WARPS, target
 
 from .alu import Array
 from .phases import Phases
+from .ptx.module import Function, Integer
 from .warps import whole_warps
 from .wave import Wave
 
 _UNIT = 8
 
 
-def at_entry(directives: Mapping[str, tuple[int, ...]], arch: str) -> int | None:
+def at_entry(kernel: Function, arch: str) -> int | None:
     """Registers of a thread when a kernel begins; None where nothing says how many.
 
-    Without a number of threads or of registers in its directives ptxas drops `setmaxnreg`.
+    Without a number of threads or of registers in its directives ptxas drops `setmaxnreg`. It gives
+    a thread no more than the largest `setmaxnreg.inc` asks for.
     """
+    directives = kernel.directives
     threads = directives.get("reqntid") or directives.get("maxntid")
     if threads:
-        return target(arch).registers_at_entry(max(int(np.prod(threads)), 1))
-    most = directives.get("maxnreg")
-    return most[0] // _UNIT * _UNIT if most else None
+        most = target(arch).registers_at_entry(max(int(np.prod(threads)), 1))
+    elif directives.get("maxnreg"):
+        most = directives["maxnreg"][0] // _UNIT * _UNIT
+    else:
+        return None
+    asked = [
+        operand.value
+        for instruction in kernel.body or ()
+        if instruction.opcode == "setmaxnreg" and "inc" in instruction.modifiers
+        for operand in instruction.operands
+        if isinstance(operand, Integer)
+    ]
+    return min(most, max(asked, default=most))
 
 
 class RegisterPool:

@@ -187,6 +187,14 @@ class GridRaces:
         if one.mask is not None:
             active = np.broadcast_to(one.mask, places.shape)
             even &= active.reshape(grouped.shape).all(axis=3)
+        if one.kind.writes and not even.all():
+            # What other CTAs write in the same instruction is not in memory to compare with.
+            others = np.broadcast_to(~even[..., None], grouped.shape)
+            if one.mask is not None:
+                others = others & active.reshape(grouped.shape)
+            starts = grouped[others]
+            touched = np.concatenate([starts, starts + (one.size - 1)]) // owners.segment
+            even &= ~np.isin(segments, touched)
         given = np.broadcast_to(stamps, segments.shape)
         done = self._quiet(owners, segments[even], given[even], writes=one.kind.writes)
         left = ~even

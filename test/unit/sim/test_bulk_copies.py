@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import re
+import shutil
+import subprocess
+
 import ml_dtypes
 import numpy as np
 import pytest
-from tilec.sim import Report, check, launch
+from tilec.sim import Report, check, launch, read
+from tilec.sim.register_pool import at_entry
 
 HEAD = """.version 8.6
 .target sm_90a
@@ -123,7 +129,8 @@ END:
         # 65,536 registers, in eights a thread: 168 of 384 threads, 128 of 512
         (384, 40, 232, set()), (384, 24, 240, set()), (384, 40, 240, {"deadlock"}),
         (512, 32, 160, set()), (512, 32, 168, {"deadlock"}), (384, 176, 176, {"registers"}),
-        (384, 40, 160, {"registers"}),
+        # no more at the beginning than `.inc` asks for
+        (384, 40, 160, set()), (256, 24, 240, set()), (256, 248, 240, {"registers"}),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("order", [None, 0])
@@ -150,3 +157,29 @@ def test_texts_assemble(assemblers: list) -> None:
     for ptxas in assemblers:
         for one in texts:
             assert ptxas.run(one, "sm_90a") == (0, "")
+
+
+def test_registers_taken_are_more() -> None:
+    body = POOL.replace("LOW", "24").replace("HIGH", "232")
+    body = body.replace("END:\n", " setmaxnreg.inc.sync.aligned.u32 160;\nEND:\n", 1)
+    body = body.replace("bra END;", "ret;")
+    ptx = text(body, ".reqntid 384, 1, 1\n.minnctapersm 1")
+    (finding,) = launch(ptx, "k", 1, 384, [None, None, 0]).findings
+    assert "asks for 160 registers a thread and has 232: .inc takes more" in str(finding)
+
+
+@pytest.mark.parametrize(
+    ("threads", "high"), [(256, 240), (256, 120), (384, 240), (384, 160), (512, 160)]
+)
+def test_registers_at_entry_are_those_that_ptxas_gives(threads: int, high: int) -> None:
+    ptxas = shutil.which("ptxas")
+    if ptxas is None:
+        pytest.skip("ptxas is not on PATH")
+    body = POOL.replace("LOW", "24").replace("HIGH", str(high))
+    ptx = text(body, f".reqntid {threads}, 1, 1\n.minnctapersm 1")
+    said = subprocess.run(
+        [ptxas, "-arch=sm_90a", "-v", "-o", os.devnull, "-"],
+        input=ptx, capture_output=True, text=True, check=True,
+    ).stderr  # fmt: skip
+    (used,) = re.findall(r"Used (\d+) registers", said)
+    assert at_entry(read(ptx).functions["k"], "sm_90a") == int(used)

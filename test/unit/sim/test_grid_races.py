@@ -292,3 +292,15 @@ def test_reads_before_any_write(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(grid_races, "PUT_OFF", limit)
         assert run(body, seed=None).ok
         assert not run(f"{body} st.global.u32 [%rd7], %r3;", seed=None).ok
+
+
+@pytest.mark.parametrize("back", [1, 8, 33])
+def test_the_same_values_of_whole_and_split_segments_are_advice(back: int) -> None:
+    """CTA 1 begins some elements before the end of CTA 0, in the middle of a segment."""
+    body = f"sub.u32 %r6, %r3, {back}; @!%p1 mov.u32 %r6, %r3; mul.wide.u32 %rd9, %r6, 4;"
+    body += " add.s64 %rd9, %rd1, %rd9; VALUE st.global.u32 [%rd9], %r6;"
+    report = run(body.replace("VALUE", ""), seed=None)
+    assert report.ok
+    assert {one.kind for one in report.advice} == {"same-value"}
+    report = run(body.replace("VALUE", "add.u32 %r6, %r6, %r2;"), seed=None)
+    assert {one.kind for one in report.findings} == {"race"}
