@@ -1,7 +1,23 @@
 """A GPU of each generation, as far as a first estimate of a launch needs it.
 
-NVIDIA's data sheets and white papers: A100 SXM 80 GB, GeForce RTX 3090, GeForce RTX 4090, H200,
-B200 and GeForce RTX 5090. The clock is the boost clock.
+The clock is the boost clock where NVIDIA names one: a GPU under load of its tensor cores often runs
+below it. Where each figure comes from:
+
+- A100 SXM4 80 GB. Data sheet 1758950 and the Ampere white paper: 108 SMs, 1410 MHz, 2039 GB/s,
+  40 MB of L2; CUDA's deviceQuery of one says 108 SMs, 1.41 GHz and 41943040 bytes
+  (upb-pc2.atlassian.net, "NVIDIA A100 40GB with NVLINK").
+- RTX 3090 and RTX 4090. NVIDIA's table for reviewers (kitguru.net, "Nvidia RTX 4090 Founders
+  Edition review"): 82 and 128 SMs, 1695 and 2520 MHz, 936 and 1008 GB/s, 6144 and 73728 KB of L2;
+  TechPowerUp has the same.
+- H200 SXM. Data sheet: 4.8 TB/s. 132 SMs and 1980 MHz are those of the H100 SXM5, whose die it is
+  (glennklockwood.com/garden/processors/h100; hmc-tech.com has 1980 MHz for H200 SXM); so are the
+  50 MB of L2 of the Hopper white paper. That an H200's L2 is as large has not been confirmed.
+- B200. What CUDA says of one (github.com/pytorch/ao/pull/4002): 148 SMs, 126.5 MB of L2, and 7680
+  bits of memory at 3996 MHz, which are 7.67 TB/s, where the data sheet has 8; the SMs also by
+  chipsandcheese.com, "Nvidia's B200". NVIDIA names no clock: 1.85 GHz is what its 2.25 PFLOPS of
+  dense f16 are at 8192 a clock of 148 SMs. That is not confirmed; the most is 1.965 GHz or so.
+- RTX 5090. NVIDIA's specification as Linux Format 328 and TechPowerUp have it: 170 SMs, 2407 MHz,
+  1792 GB/s, 96 MB of L2.
 """
 
 from __future__ import annotations
@@ -38,7 +54,7 @@ _GPUS: Mapping[int, Gpu] = MappingProxyType(
         86: Gpu("RTX 3090", 82, 1.695e9, 0.936e12, 6 * _MIB),
         89: Gpu("RTX 4090", 128, 2.52e9, 1.008e12, 72 * _MIB),
         90: Gpu("H200", H200_SMS, 1.98e9, 4.8e12, 50 * _MIB),
-        100: Gpu("B200", 148, 1.85e9, 8.0e12, 126 * _MIB),
+        100: Gpu("B200", 148, 1.85e9, 7.672e12, 253 * _MIB // 2),
         120: Gpu("RTX 5090", 170, 2.407e9, 1.792e12, 96 * _MIB),
     }
 )

@@ -86,7 +86,7 @@ def estimate(
         "shared": counts.wavefronts + (counts.operand_bytes + counts.copied) / SHARED_BYTES,
         "l2": loaded / l2_bytes,
         "issue": counts.warp_instructions / ISSUED,
-        "special": counts.by_unit()[SPECIAL] * SPECIAL_CYCLES,
+        "special": counts.units.get(SPECIAL, 0.0) * SPECIAL_CYCLES,
         "dram": _missed(loaded, footprint, waves, gpu) / gpu.dram_bytes * gpu.hertz * gpu.sms,
     }
     cycles = {name: value / gpu.sms for name, value in cycles.items()}

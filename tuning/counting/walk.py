@@ -25,7 +25,7 @@ from ..errors import TuningError
 from .launches import PlainLaunch
 from .samples import sample
 from .slices import LEAVING, TRANSFERS, needed, written
-from .tally import Counts
+from .tally import UNITS, Counts, unit_of
 from .touches import Patterns, Touch, Touched, touch
 from .values import Read, Registers, Step, Value, step
 
@@ -269,10 +269,12 @@ class Walk:
     def counts(self) -> Counts:
         """What was counted."""
         kinds: Counter[str] = Counter()
+        units: dict[str, float] = dict.fromkeys(UNITS, 0.0)
         matrix: Counter[str] = Counter()
         for one, warps in zip(self.body, self.executed(), strict=True):
             if warps:
                 kinds[one.opcode] += warps  # type: ignore[assignment]
+                units[unit_of(one)] += warps
                 if one.opcode in _MATRIX and (
                     one.opcode != "wgmma" or "mma_async" in one.modifiers
                 ):
@@ -289,6 +291,7 @@ class Walk:
         touched = Touched(*(round(value, 3) for value in total))
         return Counts(
             instructions=dict(sorted(kinds.items())),
+            units=units,
             matrix=dict(sorted(matrix.items())),
             flops=sum(_flops(name) * warps for name, warps in matrix.items()),
             requests=touched.requests,

@@ -50,7 +50,17 @@ def quantities(found: Counts, report: Report) -> dict[str, tuple[float, float]]:
     waits = ("mbarrier", "cp.async.bulk")
     data = [line for line in report.lines if not line.instruction.startswith(waits)]
     polls = 3 * report.waits_in_vain  # the question, its negation, and the branch back
+    opcodes = found.instructions.keys() | report.instructions.keys()
+    asked = report.waits_in_vain > 0  # then the opcodes of questions cannot be compared
     return {
+        **{
+            f"{opcode} instructions": (
+                found.instructions.get(opcode, 0),
+                report.instructions.get(opcode, 0),
+            )
+            for opcode in (() if asked else opcodes)
+        },
+        "instructions by unit": (sum(found.units.values()), report.warp_instructions - polls),
         "instructions": (found.warp_instructions, report.warp_instructions - polls),
         "matrix": (sum(found.matrix.values()), sum(one.warps for one in report.matrix)),
         "flops": (found.flops, sum(one.flops for one in report.matrix)),
