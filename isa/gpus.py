@@ -3,21 +3,19 @@
 The clock is the boost clock where NVIDIA names one: a GPU under load of its tensor cores often runs
 below it. Where each figure comes from:
 
-- A100 SXM4 80 GB. Data sheet 1758950 and the Ampere white paper: 108 SMs, 1410 MHz, 2039 GB/s,
-  40 MB of L2; CUDA's deviceQuery of one says 108 SMs, 1.41 GHz and 41943040 bytes
-  (upb-pc2.atlassian.net, "NVIDIA A100 40GB with NVLINK").
+- A100 SXM4 80 GB. 108 SMs, 1410 MHz and 40 MB of L2 by CUDA's deviceQuery of a 40 GB one
+  (upb-pc2.atlassian.net, "NVIDIA A100 40GB with NVLINK") and TechPowerUp; 2039 GB/s by NVIDIA's
+  data sheet 1758950, as glennklockwood.com/garden/processors/A100 has it.
 - RTX 3090 and RTX 4090. NVIDIA's table for reviewers (kitguru.net, "Nvidia RTX 4090 Founders
-  Edition review"): 82 and 128 SMs, 1695 and 2520 MHz, 936 and 1008 GB/s, 6144 and 73728 KB of L2;
-  TechPowerUp has the same.
-- H200 SXM. Data sheet: 4.8 TB/s. 132 SMs and 1980 MHz are those of the H100 SXM5, whose die it is
-  (glennklockwood.com/garden/processors/h100; hmc-tech.com has 1980 MHz for H200 SXM); so are the
-  50 MB of L2 of the Hopper white paper. That an H200's L2 is as large has not been confirmed.
+  Edition review"): 82 and 128 SMs, 1695 and 2520 MHz, 936 and 1008 GB/s, 6144 KB and 72 MB of L2.
+- H200 SXM. 4.8 TB/s by NVIDIA's data sheet; 132 SMs and 1980 MHz are the H100 SXM5's, whose die it
+  has (glennklockwood.com/garden/processors/h100, and hmc-tech.com for the H200 SXM). The L2 is the
+  H100's as well, 50 MB; that this is true of an H200 is not confirmed.
 - B200. What CUDA says of one (github.com/pytorch/ao/pull/4002): 148 SMs, 126.5 MB of L2, and 7680
-  bits of memory at 3996 MHz, which are 7.67 TB/s, where the data sheet has 8; the SMs also by
-  chipsandcheese.com, "Nvidia's B200". NVIDIA names no clock: 1.85 GHz is what its 2.25 PFLOPS of
-  dense f16 are at 8192 a clock of 148 SMs. That is not confirmed; the most is 1.965 GHz or so.
-- RTX 5090. NVIDIA's specification as Linux Format 328 and TechPowerUp have it: 170 SMs, 2407 MHz,
-  1792 GB/s, 96 MB of L2.
+  bits of memory at 3996 MHz, which are 7.67 TB/s, where the data sheet says 8; the SMs also by
+  chipsandcheese.com, "Nvidia's B200". Its clock is not confirmed: 1.85 GHz is what NVIDIA's 2.25
+  PFLOPS of dense f16 are at 8192 a clock and SM; hmc-tech.com has 1.86 with tensor cores, else 1.98.
+- RTX 5090. 170 SMs, 2407 MHz, 1792 GB/s and 96 MB of L2 by Linux Format's review of May 2025.
 """
 
 from __future__ import annotations

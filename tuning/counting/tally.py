@@ -46,6 +46,9 @@ class Counts:
         wavefronts, conflicts: passes over shared memory, and those that conflicts cause; mbarriers,
             which are asked as often as it takes, do not count.
         copied: bytes that bulk and tensor copies bring.
+        asked: bytes that these ask of L2, of what several CTAs get once.
+        distinct: bytes of global memory in sectors and copies without those that CTAs which run at
+            the same time read as well: what L2 asks of DRAM if it holds what a wave reads.
         operand_bytes: bytes of shared memory that products of warpgroups read.
         in_flight: bytes that a CTA has on their way from global memory while it computes.
         unknown: accesses whose addresses, and branches whose ways, depend on data.
@@ -60,6 +63,8 @@ class Counts:
     wavefronts: float = 0
     conflicts: float = 0
     copied: float = 0
+    asked: float = 0
+    distinct: float = 0
     operand_bytes: float = 0
     in_flight: float = 0
     unknown: float = 0
