@@ -1,7 +1,21 @@
 """A GPU of each generation, as far as a first estimate of a launch needs it.
 
-NVIDIA's data sheets and white papers: A100 SXM 80 GB, GeForce RTX 3090, GeForce RTX 4090, H200,
-B200 and GeForce RTX 5090. The clock is the boost clock.
+The clock is the boost clock where NVIDIA names one: a GPU under load of its tensor cores often runs
+below it. Where each figure comes from:
+
+- A100 SXM4 80 GB. 108 SMs, 1410 MHz and 40 MB of L2 by CUDA's deviceQuery of a 40 GB one
+  (upb-pc2.atlassian.net, "NVIDIA A100 40GB with NVLINK") and TechPowerUp; 2039 GB/s by NVIDIA's
+  data sheet 1758950, as glennklockwood.com/garden/processors/A100 has it.
+- RTX 3090 and RTX 4090. NVIDIA's table for reviewers (kitguru.net, "Nvidia RTX 4090 Founders
+  Edition review"): 82 and 128 SMs, 1695 and 2520 MHz, 936 and 1008 GB/s, 6144 KB and 72 MB of L2.
+- H200 SXM. 4.8 TB/s by NVIDIA's data sheet; 132 SMs and 1980 MHz are the H100 SXM5's, whose die it
+  has (glennklockwood.com/garden/processors/h100, and hmc-tech.com for the H200 SXM). The L2 is the
+  H100's as well, 50 MB; that this is true of an H200 is not confirmed.
+- B200. What CUDA says of one (github.com/pytorch/ao/pull/4002): 148 SMs, 126.5 MB of L2, and 7680
+  bits of memory at 3996 MHz, which are 7.67 TB/s, where the data sheet says 8; the SMs also by
+  chipsandcheese.com, "Nvidia's B200". Its clock is not confirmed: 1.85 GHz is what NVIDIA's 2.25
+  PFLOPS of dense f16 are at 8192 a clock and SM; hmc-tech.com has 1.86 with tensor cores, else 1.98.
+- RTX 5090. 170 SMs, 2407 MHz, 1792 GB/s and 96 MB of L2 by Linux Format's review of May 2025.
 """
 
 from __future__ import annotations
@@ -38,7 +52,7 @@ _GPUS: Mapping[int, Gpu] = MappingProxyType(
         86: Gpu("RTX 3090", 82, 1.695e9, 0.936e12, 6 * _MIB),
         89: Gpu("RTX 4090", 128, 2.52e9, 1.008e12, 72 * _MIB),
         90: Gpu("H200", H200_SMS, 1.98e9, 4.8e12, 50 * _MIB),
-        100: Gpu("B200", 148, 1.85e9, 8.0e12, 126 * _MIB),
+        100: Gpu("B200", 148, 1.85e9, 7.672e12, 253 * _MIB // 2),
         120: Gpu("RTX 5090", 170, 2.407e9, 1.792e12, 96 * _MIB),
     }
 )

@@ -48,6 +48,31 @@ class First(Enum):
     """It is written, and may be read before."""
 
 
+class Unit(Enum):
+    """The part of an SM that an instruction goes to."""
+
+    TENSOR = auto()
+    """Products of matrices."""
+    SHARED = auto()
+    """Shared memory, that of a cluster, and tensor memory."""
+    GLOBAL = auto()
+    """Global memory, and addresses that may be of it."""
+    NEAR = auto()
+    """Parameters, constants and local memory."""
+    COPY = auto()
+    """Copies that others carry out while the thread goes on."""
+    EXCHANGE = auto()
+    """Registers of other lanes, by way of the crossbar of shared memory."""
+    SYNC = auto()
+    """Barriers, fences, and waits for what is asynchronous."""
+    CONTROL = auto()
+    """Branches, and votes on where to go."""
+    SPECIAL = auto()
+    """Approximate functions."""
+    ARITHMETIC = auto()
+    """Anything else on registers."""
+
+
 @dataclass(frozen=True, slots=True)
 class Traits:
     """What an instruction is.
@@ -85,7 +110,11 @@ UNKNOWN = Traits(sync=Sync.UNKNOWN, polls=True)
 Declaration = Traits | Callable[[Instruction], Traits]
 """Traits of an opcode, or what finds them from the qualifiers and operands."""
 
+UnitDeclaration = Unit | Callable[[Instruction], Unit]
+"""The unit of an opcode, or what finds it from the qualifiers."""
+
 _declared: dict[str, Declaration] = {}
+_units: dict[str, UnitDeclaration] = {}
 
 
 def declare(opcode: str, traits: Declaration) -> None:
@@ -93,12 +122,32 @@ def declare(opcode: str, traits: Declaration) -> None:
     _declared[opcode] = traits
 
 
+def declare_unit(opcode: str, unit: UnitDeclaration) -> None:
+    """Say which unit the instructions of an opcode go to."""
+    _units[opcode] = unit
+
+
 def forget(opcode: str) -> None:
     """Take back what was said of an opcode."""
     _declared.pop(opcode, None)
+    _units.pop(opcode, None)
 
 
 def traits(instruction: Instruction) -> Traits:
     """What an instruction is; `PLAIN` of one that is not bound: it raises, and does nothing."""
     found = _declared.get(instruction.opcode, PLAIN)
     return found if isinstance(found, Traits) else found(instruction)
+
+
+def unit(instruction: Instruction) -> Unit:
+    """The unit that an instruction goes to; of an opcode that says nothing, `ARITHMETIC`."""
+    found = _units.get(instruction.opcode, Unit.ARITHMETIC)
+    return found if isinstance(found, Unit) else found(instruction)
+
+
+def unit_of_space(instruction: Instruction) -> Unit:
+    """That of the memory whose state space the qualifiers name; without one it may be global."""
+    spaces = {word.partition("::")[0] for word in instruction.modifiers}
+    if "shared" in spaces:
+        return Unit.SHARED
+    return Unit.NEAR if spaces & {"param", "const", "local"} else Unit.GLOBAL

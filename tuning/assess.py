@@ -16,6 +16,7 @@ from tilec.isa.gpus import gpu_of
 from tilec.launch.abi import KernelEntry
 from tilec.launch.occupancy import Occupancy, occupancy
 from tilec.sim.ptx import Module, read
+from tilec.sim.ptx.module import Function
 
 from .counting import Counts, count, plain_launch
 from .counting.launches import PlainLaunch
@@ -23,11 +24,15 @@ from .declared import Tunable
 from .errors import TuningError
 from .model import estimate
 from .problems import Problem
+from .registers import estimate_registers, most_registers
 from .same_bits import has_bits_of_default
 from .store import Outcome, State
 
 CONFLICTS = 0.5
 """The share of conflicts in wavefronts from which a candidate is refused."""
+_SPILLING = 1.2
+"""Estimated registers over those that there are from which it is refused: estimates are that far
+from what ptxas takes."""
 
 
 class RefusedError(Exception):
@@ -106,10 +111,13 @@ def _assessed(task: Task, candidate: Mapping[str, int], counts: dict[str, Any]) 
         launch = plain_launch(kernel, module.functions[kernel.name], args, grid, gpu_of(target).sms)
     except TilecError as error:
         raise RefusedError("it does not compile", _first_line(error)) from None
-    registers = _registers(compiled, kernel, target, counts) if task.assembled else 0
+    if task.assembled:
+        registers = _registers(compiled, kernel, target, counts)
+    else:
+        registers = _estimated(module.functions[kernel.name], launch.threads, target, counts)
     held = _held(module, kernel, launch, registers, target, counts)
     try:
-        found = count(module, kernel.name, launch)
+        found = count(module, kernel.name, launch, held.ctas * gpu_of(target).sms)
     except TuningError as error:
         raise RefusedError("it cannot be counted", str(error)) from None
     counts |= found.json()
@@ -138,10 +146,20 @@ def _registers(
     except TilecError as error:
         raise RefusedError("ptxas refuses it", _first_line(error)) from None
     spilled = used.spill_stores + used.spill_loads
-    counts |= {"registers": used.registers, "spilled": spilled}
+    counts |= {"registers": used.registers, "registers_by": "ptxas", "spilled": spilled}
     if spilled:
         raise RefusedError("it spills", f"{spilled} bytes")
     return used.registers
+
+
+def _estimated(function: Function, threads: int, target: Target, counts: dict[str, Any]) -> int:
+    """Registers of a thread as PTX lets expect, no more than a CTA of so many threads has."""
+    found = estimate_registers(function, threads, target)
+    most = most_registers(threads, target)
+    counts |= {"registers": min(found, most), "registers_by": "estimate"}
+    if found > _SPILLING * most:
+        raise RefusedError("it spills, by an estimate", f"{found} registers of {most}")
+    return min(found, most)
 
 
 def _held(

@@ -3,7 +3,8 @@
 An SM multiplies, passes over shared memory, takes bytes from L2, and issues instructions beside
 each other; DRAM gives bytes to all of them. What takes longest is what the launch takes, stretched
 by the last wave of CTAs, which may leave SMs idle, and by what each wave takes to begin. Bytes from
-L2 come no faster than those in flight allow. The numbers are `isa.rates`' and `isa.gpus`'.
+L2 come no faster than those in flight allow; what the CTAs of a wave read together, as the order of
+tiles decides, comes from DRAM once. The numbers are `isa.rates`' and `isa.gpus`'.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from tilec.isa.rates import SHARED_BYTES, rates
 from tilec.launch.occupancy import Occupancy
 
 from .counting.tally import SPECIAL, Counts
+from .counting.touches import SECTOR
 
 ISSUED = 4
 """Warps' instructions that an SM issues in a cycle, one for each of its parts."""
@@ -78,16 +80,17 @@ def estimate(
     gpu = gpu_of(target) if gpu is None else gpu
     waves = ceil(ctas / (gpu.sms * held.ctas))
     resident = min(held.ctas, ceil(ctas / gpu.sms))
-    loaded = counts.sectors * 32 + counts.copied
+    loaded = counts.sectors * SECTOR + counts.asked
     flying = (counts.in_flight or threads * _LOADED) * resident
     l2_bytes = min(rates(target).l2_bytes, flying / LATENCY)
+    missed = _missed(loaded, counts.distinct, footprint, gpu)
     cycles = {
         "tensor": _tensor_cycles(counts, target),
         "shared": counts.wavefronts + (counts.operand_bytes + counts.copied) / SHARED_BYTES,
         "l2": loaded / l2_bytes,
         "issue": counts.warp_instructions / ISSUED,
-        "special": counts.by_unit()[SPECIAL] * SPECIAL_CYCLES,
-        "dram": _missed(loaded, footprint, waves, gpu) / gpu.dram_bytes * gpu.hertz * gpu.sms,
+        "special": counts.units.get(SPECIAL, 0.0) * SPECIAL_CYCLES,
+        "dram": missed / gpu.dram_bytes * gpu.hertz * gpu.sms,
     }
     cycles = {name: value / gpu.sms for name, value in cycles.items()}
     limit = max(cycles, key=lambda name: cycles[name])
@@ -110,12 +113,12 @@ def _tensor_cycles(counts: Counts, target: Target) -> float:
     return total
 
 
-def _missed(loaded: float, footprint: float, waves: int, gpu: Gpu) -> float:
+def _missed(loaded: float, distinct: float, footprint: float, gpu: Gpu) -> float:
     """Bytes that come from DRAM.
 
-    All arrays once where L2 holds them; else, as an upper bound, each wave reads them anew, or what
-    it loads if that is less.
+    All arrays once, where L2 holds them. Else what the CTAs of each wave read that differs, as the
+    order of tiles decides, and all arrays once at least: L2 holds what CTAs read at the same time,
+    and nothing for a later wave.
     """
-    if footprint <= gpu.l2_bytes:
-        return min(loaded, footprint)
-    return min(loaded, waves * min(footprint, loaded / waves))
+    once = min(loaded, footprint)
+    return once if footprint <= gpu.l2_bytes else max(once, distinct)

@@ -13,7 +13,7 @@ Results are bit for bit those that the PTX ISA defines. Where it leaves a choice
 """
 
 from .bits import Array, Operation
-from .registry import Unsupported, forms, opcodes, resolve, signature
+from .registry import Unsupported, approximated, forms, opcodes, resolve, signature
 from .syntax import Signature
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "Operation",
     "Signature",
     "Unsupported",
+    "approximated",
     "forms",
     "opcodes",
     "resolve",

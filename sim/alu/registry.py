@@ -89,6 +89,11 @@ def opcodes() -> tuple[str, ...]:
     return tuple(sorted(set(itertools.chain(*_MODULES.values()))))
 
 
+def approximated() -> tuple[str, ...]:
+    """Every opcode that has approximate forms."""
+    return _MODULES["approximate"]
+
+
 @functools.cache
 def resolve(
     opcode: str,

@@ -8,6 +8,7 @@ from ..binding import Binding
 from ..machine import Machine, Step
 from ..ptx.module import Instruction, Operand, Pair
 from ..taint.flows import Finder, add, compare, convert, decide, half_or_whole, move, select
+from ..traits import Unit, declare_unit
 
 _FLOWS: dict[str, Finder] = {
     "brev": move(),
@@ -22,6 +23,16 @@ _FLOWS: dict[str, Finder] = {
     "setp": compare,
 }
 """How undefined bits go through an opcode; of others, one makes all of the result undefined."""
+
+
+def _unit(found: Instruction) -> Unit:
+    """Rounded quotients and roots begin with an approximation; integers and f64 do without."""
+    exact = found.opcode == "div" and not {"approx", "full"} & set(found.modifiers)
+    return Unit.ARITHMETIC if exact else Unit.SPECIAL
+
+
+for _opcode in alu.approximated():
+    declare_unit(_opcode, _unit)
 
 
 def bind(binding: Binding) -> Step:

@@ -14,8 +14,9 @@ from ..alu import Array
 from ..binding import Binding
 from ..machine import Step
 from ..memory import Space
-from ..ptx.module import Integer, Operand
+from ..ptx.module import Instruction, Integer, Operand
 from ..taint.flows import harm
+from ..traits import Unit
 from ..widths import dtype_of
 from . import bulk
 from .mbarrier import arrive_on_copies
@@ -24,7 +25,13 @@ from .registry import instruction
 _IGNORED = {"async", "ca", "cg", "shared", "shared::cta", "global", "L2::cache_hint"}
 
 
-@instruction("cp", traits=bulk.bulk_traits, undefined=harm)
+def _unit(found: Instruction) -> Unit:
+    """A copy, or what groups copies, waits for them, or lets a barrier wait."""
+    waits = {"commit_group", "wait_group", "wait_all", "mbarrier"} & set(found.modifiers)
+    return Unit.SYNC if waits else Unit.COPY
+
+
+@instruction("cp", traits=bulk.bulk_traits, unit=_unit, undefined=harm)
 def _bind(binding: Binding) -> Step:
     modifiers = binding.modifiers
     if "bulk" in modifiers:

@@ -16,7 +16,7 @@ from ..machine import Machine, Step
 from ..ptx.module import Instruction
 from ..taint.flows import Flow, Flowing, harm
 from ..taint.through_memory import update
-from ..traits import Traits
+from ..traits import Traits, unit_of_space
 from ..widths import dtype_of
 from . import cluster
 from .registry import instruction
@@ -113,7 +113,7 @@ def _flow(flowing: Flowing) -> Flow:
     return (harm if "async" in flowing.binding.modifiers else update)(flowing)
 
 
-@instruction("atom", "red", traits=_polling, undefined=_flow)
+@instruction("atom", "red", traits=_polling, unit=unit_of_space, undefined=_flow)
 def _bind(binding: Binding) -> Step:
     if "async" in binding.modifiers:
         return cluster.bind_async(binding)

@@ -8,7 +8,7 @@ from ..machine import Step
 from ..ptx.module import Instruction, Integer
 from ..sync import BarrierSync
 from ..taint.flows import harm
-from ..traits import PLAIN, First, Sync, Traits
+from ..traits import PLAIN, First, Sync, Traits, Unit
 from . import cluster
 from .registry import instruction
 from .warp import members
@@ -21,7 +21,7 @@ def _meeting(barrier: Instruction) -> Traits:
     return Traits(sync=Sync.WARP if "warp" in barrier.modifiers else Sync.CTA, first=first)
 
 
-@instruction("bar", "barrier", traits=_meeting, undefined=harm)
+@instruction("bar", "barrier", traits=_meeting, unit=Unit.SYNC, undefined=harm)
 def _bar(binding: Binding) -> Step:
     modifiers = binding.modifiers
     if "cluster" in modifiers:
@@ -90,7 +90,7 @@ def _warp(binding: Binding) -> Step:
     return _nothing if observer is None else observer.meet_warp
 
 
-@instruction("fence", "membar", traits=PLAIN, undefined=harm)
+@instruction("fence", "membar", traits=PLAIN, unit=Unit.SYNC, undefined=harm)
 def _fence(binding: Binding) -> Step:
     machine, modifiers, where = binding.machine, binding.modifiers, binding.instruction
     observer = machine.observer

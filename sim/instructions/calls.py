@@ -15,7 +15,7 @@ from ..findings import StoppedError
 from ..machine import Machine, Step
 from ..memory import GLOBAL_BASE, LOCAL_WINDOW
 from ..ptx.module import Arguments, Instruction, Module, Name
-from ..traits import PLAIN, First, Flow, Traits
+from ..traits import PLAIN, First, Flow, Traits, Unit
 from ..widths import dtype_of
 from .registry import ending, instruction
 
@@ -217,8 +217,8 @@ def _free(binding: Binding) -> Step:
     return step
 
 
-@instruction("trap", traits=Traits(flow=Flow.END))
-@instruction("brkpt", traits=PLAIN)
+@instruction("trap", traits=Traits(flow=Flow.END), unit=Unit.CONTROL)
+@instruction("brkpt", traits=PLAIN, unit=Unit.CONTROL)
 def _trap(binding: Binding) -> Step:
     machine, where = binding.machine, binding.instruction
     place = binding.frame.program.module.place(where)
@@ -242,7 +242,7 @@ _FUNCTIONS = {
 _CALL = Traits(flow=Flow.CALL, first=First.SOURCE)
 
 
-@instruction("call", traits=_CALL)
+@instruction("call", traits=_CALL, unit=Unit.CONTROL)
 def _call_builtin(binding: Binding) -> Step:
     name = _callee(binding.instruction)
     assert name is not None

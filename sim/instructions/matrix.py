@@ -26,11 +26,11 @@ from ..alu import Array
 from ..binding import Binding
 from ..machine import Machine, Step
 from ..matrix_forms import matrix_form
-from ..ptx.module import Operand, Vector
+from ..ptx.module import Instruction, Operand, Vector
 from ..sync import Members
 from ..taint import flows, products, through_memory
 from ..taint.flows import Flow, Flowing
-from ..traits import Sync, Traits
+from ..traits import Sync, Traits, Unit, unit_of_space
 from ..widths import dtype_of
 from .registry import instruction
 
@@ -70,8 +70,15 @@ def _flow(flowing: Flowing) -> Flow:
     return flows.move(across=True)(flowing)
 
 
-@instruction("wmma", "ldmatrix", "stmatrix", "movmatrix", traits=_MATRIX, undefined=_flow)
-@instruction("mma", traits=replace(_MATRIX, product=True), undefined=_flow)
+def _unit(found: Instruction) -> Unit:
+    """Of `wmma`, which multiplies, loads and stores."""
+    return Unit.TENSOR if found.modifiers[:1] == ("mma",) else unit_of_space(found)
+
+
+@instruction("wmma", traits=_MATRIX, unit=_unit, undefined=_flow)
+@instruction("ldmatrix", "stmatrix", traits=_MATRIX, unit=Unit.SHARED, undefined=_flow)
+@instruction("movmatrix", traits=_MATRIX, unit=Unit.EXCHANGE, undefined=_flow)
+@instruction("mma", traits=replace(_MATRIX, product=True), unit=Unit.TENSOR, undefined=_flow)
 def _bind(binding: Binding) -> Step:
     form = matrix_form(binding.instruction)
     binding.sync = Members()

@@ -19,7 +19,7 @@ from ..memory import Space
 from ..phases import PHASE, U64, pack, unpack
 from ..ptx.module import Address, Instruction, Operand
 from ..taint.flows import harm
-from ..traits import PLAIN, Traits
+from ..traits import PLAIN, Traits, Unit
 from .registry import instruction
 from .updates import apply
 
@@ -287,7 +287,7 @@ def _traits(found: Instruction) -> Traits:
     return Traits(waits=True) if waits else PLAIN
 
 
-@instruction("mbarrier", traits=_traits, undefined=harm)
+@instruction("mbarrier", traits=_traits, unit=Unit.SYNC, undefined=harm)
 def _bind(binding: Binding) -> Step:
     modifiers = binding.modifiers
     operation = modifiers[0] if modifiers else ""

@@ -12,7 +12,7 @@ from ..machine import Step
 from ..ptx.module import Instruction
 from ..taint.flows import Flow, Flowing, harm
 from ..taint.through_memory import load, store
-from ..traits import PLAIN, Traits
+from ..traits import PLAIN, Traits, unit_of_space
 from ..widths import dtype_of
 from . import cluster
 from .moves import elements
@@ -55,7 +55,7 @@ def _polling(load: Instruction) -> Traits:
     return Traits(polls=asks and not any(word.startswith("shared") for word in load.modifiers))
 
 
-@instruction("ld", "ldu", traits=_polling, undefined=load)
+@instruction("ld", "ldu", traits=_polling, unit=unit_of_space, undefined=load)
 def _load(binding: Binding) -> Step:
     type_, bits, count = _shape(binding)
     target, address = binding.expect(2, 3)[:2]
@@ -108,7 +108,7 @@ def _flow_of_store(flowing: Flowing) -> Flow:
     return (harm if "async" in flowing.binding.modifiers else store)(flowing)
 
 
-@instruction("st", traits=PLAIN, undefined=_flow_of_store)
+@instruction("st", traits=PLAIN, unit=unit_of_space, undefined=_flow_of_store)
 def _store(binding: Binding) -> Step:
     if "async" in binding.modifiers:
         return cluster.bind_async(binding)

@@ -11,7 +11,7 @@ from ..machine import Step
 from ..memory import GLOBAL_BASE, LOCAL_WINDOW, SHARED_WINDOW
 from ..ptx.module import Vector
 from ..taint.flows import move
-from ..traits import PLAIN, First, Traits
+from ..traits import PLAIN, First, Traits, Unit, unit_of_space
 from ..widths import dtype_of
 from .registry import instruction
 
@@ -128,10 +128,11 @@ def _isspacep(binding: Binding) -> Step:
 
 
 @instruction(
-    *("prefetch", "prefetchu", "applypriority", "discard", "pmevent", "griddepcontrol"),
-    traits=PLAIN,
+    *("prefetch", "prefetchu", "applypriority", "discard"), traits=PLAIN, unit=unit_of_space
 )
-@instruction("nanosleep", traits=Traits(first=First.SOURCE))
+@instruction("pmevent", traits=PLAIN, unit=Unit.CONTROL)
+@instruction("griddepcontrol", traits=PLAIN, unit=Unit.SYNC)
+@instruction("nanosleep", traits=Traits(first=First.SOURCE), unit=Unit.SYNC)
 def _nothing(binding: Binding) -> Step:
     del binding
     return lambda: None

@@ -12,11 +12,11 @@ from ..machine import Step
 from ..ptx.module import Integer
 from ..sync import Gate, Members
 from ..taint.flows import harm
-from ..traits import Sync, Traits
+from ..traits import Sync, Traits, Unit
 from .registry import instruction
 
 
-@instruction("setmaxnreg", traits=Traits(sync=Sync.WARPGROUP), undefined=harm)
+@instruction("setmaxnreg", traits=Traits(sync=Sync.WARPGROUP), unit=Unit.SYNC, undefined=harm)
 def _set(binding: Binding) -> Step:
     (operand,) = binding.expect(1)
     more = "inc" in binding.modifiers

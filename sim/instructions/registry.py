@@ -16,7 +16,7 @@ from ..blocks import Where
 from ..machine import Step
 from ..ptx.module import Instruction
 from ..taint.flows import Finder, half_or_whole
-from ..traits import UNKNOWN, Declaration, declare
+from ..traits import UNKNOWN, Declaration, Unit, UnitDeclaration, declare, declare_unit
 from ..traits import forget as forget_traits
 
 Binder = Callable[[Binding], Step]
@@ -30,13 +30,17 @@ _ends: dict[str, EndBinder] = {}
 
 
 def instruction(
-    *opcodes: str, traits: Declaration = UNKNOWN, undefined: Finder = half_or_whole
+    *opcodes: str,
+    traits: Declaration = UNKNOWN,
+    unit: UnitDeclaration = Unit.ARITHMETIC,
+    undefined: Finder = half_or_whole,
 ) -> Callable[[Binder], Binder]:
     """Declares the opcodes that a function binds to steps.
 
     Args:
         opcodes: the opcodes.
         traits: what they are.
+        unit: where they go.
         undefined: how undefined bits of their operands go through them; without, an undefined bit
             makes all of the result undefined.
     """
@@ -48,6 +52,7 @@ def instruction(
             _steps[opcode] = binder
             _flows[opcode] = undefined
             declare(opcode, traits)
+            declare_unit(opcode, unit)
         return binder
 
     return register
@@ -62,6 +67,7 @@ def ending(*opcodes: str, traits: Declaration) -> Callable[[EndBinder], EndBinde
                 raise ValueError(f"'{opcode}' ends a block twice")
             _ends[opcode] = binder
             declare(opcode, traits)
+            declare_unit(opcode, Unit.CONTROL)
         return binder
 
     return register

@@ -17,7 +17,7 @@ from ..ptx.module import Instruction, Integer
 from ..sync import Gate, Members
 from ..taint.flows import Flow, Flowing, harm
 from ..tensor_memory import ctas_of
-from ..traits import First, Sync, Traits
+from ..traits import First, Sync, Traits, Unit
 from ..transfers import Load
 from ..warps import whole_warps
 from .mbarrier import MBarrier
@@ -45,7 +45,15 @@ def _flow(flowing: Flowing) -> Flow:
     return lambda: None
 
 
-@instruction("tcgen05", traits=_traits, undefined=_flow)
+def _unit(found: Instruction) -> Unit:
+    """Products, waits and fences; anything else moves or gives out tensor memory."""
+    what = found.modifiers[0].partition("::")[0] if found.modifiers else ""
+    if what == "mma":
+        return Unit.TENSOR
+    return Unit.SYNC if what in {"commit", "wait", "fence"} else Unit.SHARED
+
+
+@instruction("tcgen05", traits=_traits, unit=_unit, undefined=_flow)
 def _bind(binding: Binding) -> Step:
     modifiers = binding.modifiers
     binder = _BINDERS.get(modifiers[0] if modifiers else "")

@@ -14,7 +14,7 @@ from ..memory import Space
 from ..ptx.module import Instruction, Integer
 from ..sync import Members
 from ..taint.flows import harm
-from ..traits import PLAIN, Sync, Traits
+from ..traits import PLAIN, Sync, Traits, Unit
 from .delivery import Courier, Place
 from .registry import instruction
 
@@ -33,7 +33,12 @@ def _traits(found: Instruction) -> Traits:
     return Traits(sync=Sync.WARP) if "cp_fenceproxy" in found.modifiers else PLAIN
 
 
-@instruction("tensormap", traits=_traits, undefined=harm)
+def _unit(found: Instruction) -> Unit:
+    """A map is changed in shared memory, and then published."""
+    return Unit.SYNC if "cp_fenceproxy" in found.modifiers else Unit.SHARED
+
+
+@instruction("tensormap", traits=_traits, unit=_unit, undefined=harm)
 def _bind(binding: Binding) -> Step:
     modifiers = binding.modifiers
     if modifiers[0] == "cp_fenceproxy":

@@ -11,7 +11,7 @@ from ..machine import Machine, Step
 from ..ptx.module import Instruction, Integer, Operand, Pair
 from ..sync import Members
 from ..taint.flows import Flow, Flowing, decide_across, mix_bits, mix_warps, shuffle
-from ..traits import PLAIN, Sync, Traits
+from ..traits import PLAIN, Sync, Traits, Unit
 from ..warps import lane_bits
 from .registry import instruction
 
@@ -81,7 +81,7 @@ def _shuffle_lanes(mode: str, b: Array, c: Array) -> tuple[Array, Array]:
     return np.where(inside, lane, _LANE), inside
 
 
-@instruction("shfl", traits=_gathering, undefined=shuffle)
+@instruction("shfl", traits=_gathering, unit=Unit.EXCHANGE, undefined=shuffle)
 def _shfl(binding: Binding) -> Step:
     modifiers = binding.modifiers
     sync = "sync" in modifiers
@@ -138,7 +138,7 @@ def _flow_of_vote(flowing: Flowing) -> Flow:
     return (mix_warps if "uni" in flowing.binding.modifiers else decide_across)(flowing)
 
 
-@instruction("vote", traits=_gathering, undefined=_flow_of_vote)
+@instruction("vote", traits=_gathering, unit=Unit.CONTROL, undefined=_flow_of_vote)
 def _vote(binding: Binding) -> Step:
     modifiers = binding.modifiers
     sync = "sync" in modifiers
@@ -170,14 +170,14 @@ def _vote(binding: Binding) -> Step:
     return step
 
 
-@instruction("activemask", traits=PLAIN)
+@instruction("activemask", traits=PLAIN, unit=Unit.CONTROL)
 def _activemask(binding: Binding) -> Step:
     target = binding.target(binding.expect(1)[0], "b32")
     machine = binding.machine
     return lambda: machine.write(target, _active_bits(machine)) if target is not None else None
 
 
-@instruction("match", traits=_gathering, undefined=mix_warps)
+@instruction("match", traits=_gathering, unit=Unit.CONTROL, undefined=mix_warps)
 def _match(binding: Binding) -> Step:
     modifiers = binding.modifiers
     every = "all" in modifiers
@@ -224,7 +224,7 @@ def _flow_of_redux(flowing: Flowing) -> Flow:
     return (decide_across if "and" in words or "or" in words else mix_warps)(flowing)
 
 
-@instruction("redux", traits=_gathering, undefined=_flow_of_redux)
+@instruction("redux", traits=_gathering, unit=Unit.CONTROL, undefined=_flow_of_redux)
 def _redux(binding: Binding) -> Step:
     modifiers = binding.modifiers
     type_ = modifiers[-1]
@@ -263,7 +263,7 @@ def _redux(binding: Binding) -> Step:
     return step
 
 
-@instruction("elect", traits=_gathering)
+@instruction("elect", traits=_gathering, unit=Unit.CONTROL)
 def _elect(binding: Binding) -> Step:
     operands = binding.expect(2)
     target, chosen = _targets(binding, operands[0], ("b32", "pred"))

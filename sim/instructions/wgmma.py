@@ -12,7 +12,7 @@ from ..ptx.module import Instruction, Integer
 from ..sync import Members
 from ..taint import warpgroups
 from ..taint.flows import Flow, Flowing, half_or_whole
-from ..traits import First, Sync, Traits
+from ..traits import First, Sync, Traits, Unit
 from ..warpgroup_product import Warpgroup
 from .registry import instruction
 
@@ -30,7 +30,11 @@ def _flow(flowing: Flowing) -> Flow:
     return (warpgroups.multiply if products else half_or_whole)(flowing)
 
 
-@instruction("wgmma", traits=_traits, undefined=_flow)
+def _unit(found: Instruction) -> Unit:
+    return Unit.TENSOR if "mma_async" in found.modifiers else Unit.SYNC
+
+
+@instruction("wgmma", traits=_traits, unit=_unit, undefined=_flow)
 def _bind(binding: Binding) -> Step:
     binding.sync = Members(warps=WARPGROUP_WARPS)
     modifiers, machine = binding.modifiers, binding.machine

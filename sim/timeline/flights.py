@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Literal
 
 from ..ptx.module import Instruction, Integer
-from .kinds import is_product
+from ..traits import Unit, unit
 from .record import Flight, Record
 
 Place = Callable[[Instruction], tuple[int, str]]
@@ -66,7 +66,7 @@ class Flights:
     def issued(self, instruction: Instruction, warps: Sequence[int]) -> None:
         """Warps issue an instruction."""
         opcode, modifiers = instruction.opcode, instruction.modifiers
-        if opcode == "tcgen05" and is_product(instruction):
+        if opcode == "tcgen05" and unit(instruction) is Unit.TENSOR:
             self._issue_committed(instruction, warps)
         elif opcode == "wgmma" or (opcode == "cp" and "bulk" not in modifiers):
             kind: Literal["load", "product"] = "product" if opcode == "wgmma" else "load"

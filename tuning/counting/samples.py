@@ -50,6 +50,19 @@ def sample(grid: Extents, cluster: Extents, threads: int) -> Sample:
     return Sample(np.array(places, np.int64), np.array(weights, np.float64))
 
 
+def wave(grid: Extents, at_once: int) -> Sample:
+    """The CTAs that begin together, as GPUs are seen to begin them: the first, x by x.
+
+    Args:
+        grid: CTAs along x, y and z.
+        at_once: how many run at the same time.
+    """
+    across, down, deep = grid
+    number = np.arange(min(at_once, across * down * deep), dtype=np.int64)
+    places = np.stack((number % across, number // across % down, number // (across * down)), axis=1)
+    return Sample(places, np.ones(len(number)))
+
+
 def _points(count: int, inside: int, whole: bool) -> list[tuple[int, float]]:
     """Places along an axis, with those that each stands for."""
     if whole or count <= inside + 2:

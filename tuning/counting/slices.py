@@ -59,12 +59,15 @@ def sources(instruction: Instruction) -> Iterator[str]:
         yield from written(instruction)  # what it leaves where the guard does not hold
 
 
-def needed(body: Sequence[Instruction], *, to_branch: bool = False) -> set[str]:
+def needed(
+    body: Sequence[Instruction], *, to_branch: bool = False, coordinates: bool = False
+) -> set[str]:
     """Registers whose values must be known: what is read to count, and all that it comes from.
 
     Args:
         body: the instructions of a kernel.
         to_branch: only what branches read, not what accesses do.
+        coordinates: also those of boxes in tensors.
     """
     by_result: dict[str, list[Instruction]] = {}
     for one in body:
@@ -73,6 +76,8 @@ def needed(body: Sequence[Instruction], *, to_branch: bool = False) -> set[str]:
     found: set[str] = set()
     asking = [one for one in body if not to_branch or one.opcode in TRANSFERS]
     waiting = list(dict.fromkeys(name for one in asking for name in read_to_count(one)))
+    if coordinates:
+        waiting += [name for one in asking for name in operand_names(addresses(one))]
     while waiting:
         name = waiting.pop()
         if name in found:

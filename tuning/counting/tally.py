@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
+
+import tilec.sim.instructions  # noqa: F401 (declares the units of all)
+from tilec.sim.ptx.module import Instruction
+from tilec.sim.traits import Unit, unit
 
 TENSOR, MEMORY, SPECIAL, CONTROL, ARITHMETIC = (
     "tensor",
@@ -16,23 +19,18 @@ TENSOR, MEMORY, SPECIAL, CONTROL, ARITHMETIC = (
 )
 UNITS = (TENSOR, MEMORY, SPECIAL, CONTROL, ARITHMETIC)
 
-_BY_OPCODE = {
-    **dict.fromkeys(("mma", "wgmma", "wmma", "tcgen05"), TENSOR),
-    **dict.fromkeys(
-        ("ld", "ldu", "st", "atom", "red", "cp", "ldmatrix", "stmatrix", "shfl", "mbarrier",
-         "movmatrix", "prefetch"), MEMORY,
-    ),
-    **dict.fromkeys(("ex2", "lg2", "rcp", "rsqrt", "sqrt", "sin", "cos", "tanh"), SPECIAL),
-    **dict.fromkeys(
-        ("bra", "ret", "exit", "bar", "barrier", "fence", "membar", "elect", "vote", "activemask",
-         "setmaxnreg", "nanosleep", "griddepcontrol", "trap", "call", "match", "redux"), CONTROL,
-    ),
-}  # fmt: skip
+_GROUPS: Mapping[Unit, str] = {
+    Unit.TENSOR: TENSOR,
+    **dict.fromkeys((Unit.SHARED, Unit.GLOBAL, Unit.NEAR, Unit.COPY, Unit.EXCHANGE), MEMORY),
+    Unit.SPECIAL: SPECIAL,
+    **dict.fromkeys((Unit.SYNC, Unit.CONTROL), CONTROL),
+    Unit.ARITHMETIC: ARITHMETIC,
+}
 
 
-def unit(opcode: str) -> str:
-    """The unit that an opcode goes to; what is in no list is arithmetic."""
-    return _BY_OPCODE.get(opcode, ARITHMETIC)
+def unit_of(instruction: Instruction) -> str:
+    """The unit that an instruction goes to, as the simulator's declarations say."""
+    return _GROUPS[unit(instruction)]
 
 
 @dataclass(frozen=True)
@@ -41,18 +39,23 @@ class Counts:
 
     Attributes:
         instructions: warps' instructions by opcode.
+        units: the same by the unit that they go to, one of `UNITS`.
         matrix: warps' matrix instructions by form.
         flops: of these.
         requests, sectors: warps' accesses to global memory, and sectors of 32 bytes in them.
         wavefronts, conflicts: passes over shared memory, and those that conflicts cause; mbarriers,
             which are asked as often as it takes, do not count.
         copied: bytes that bulk and tensor copies bring.
+        asked: bytes that these ask of L2, of what several CTAs get once.
+        distinct: bytes of global memory in sectors and copies without those that CTAs which run at
+            the same time read as well: what L2 asks of DRAM if it holds what a wave reads.
         operand_bytes: bytes of shared memory that products of warpgroups read.
         in_flight: bytes that a CTA has on their way from global memory while it computes.
         unknown: accesses whose addresses, and branches whose ways, depend on data.
     """
 
     instructions: Mapping[str, float] = field(default_factory=dict)
+    units: Mapping[str, float] = field(default_factory=dict)
     matrix: Mapping[str, float] = field(default_factory=dict)
     flops: float = 0
     requests: float = 0
@@ -60,6 +63,8 @@ class Counts:
     wavefronts: float = 0
     conflicts: float = 0
     copied: float = 0
+    asked: float = 0
+    distinct: float = 0
     operand_bytes: float = 0
     in_flight: float = 0
     unknown: float = 0
@@ -69,13 +74,6 @@ class Counts:
         """All of them."""
         return sum(self.instructions.values())
 
-    def by_unit(self) -> dict[str, float]:
-        """Warps' instructions by unit."""
-        found: Counter[str] = Counter()
-        for opcode, warps in self.instructions.items():
-            found[unit(opcode)] += warps  # type: ignore[assignment]
-        return {name: float(found[name]) for name in UNITS}
-
     def json(self) -> dict[str, Any]:
         """The counts as JSON has them."""
-        return {**asdict(self), "units": self.by_unit()}
+        return asdict(self)

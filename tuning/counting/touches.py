@@ -17,7 +17,7 @@ from tilec.sim.ptx.module import Address, Instruction, Integer, Operand, Vector
 
 from .values import PARAMETERS, Read, Registers, Value
 
-_SECTOR = 32
+SECTOR = 32
 _LINE = ~127
 _WIDTHS = {"v2": 2, "v4": 4, "v8": 8}
 
@@ -30,6 +30,7 @@ class Touched(NamedTuple):
     wavefronts: Any = 0
     conflicts: Any = 0
     copied: Any = 0
+    asked: Any = 0
     operands: Any = 0
     unknown: Any = 0
 
@@ -148,7 +149,7 @@ def _global(at: Read) -> Touch:
         if lanes is None:
             return Touched(requests=_present(mask), unknown=_present(mask))
         lanes, active = _spread(lanes, mask)
-        sectors = lanes // _SECTOR
+        sectors = lanes // SECTOR
         if active is not None:
             sectors = np.where(active, sectors, -1)
         sectors = np.sort(sectors, axis=2)
@@ -225,7 +226,7 @@ def _bulk(registers: Registers, found: Instruction) -> Touch | None:
                 return Touched(unknown=_present(mask))
             times = np.array([int(one).bit_count() for one in chosen.flat]).reshape(chosen.shape)
             times = times[:, :, 0]
-        return Touched(copied=lanes * moved * times)
+        return Touched(copied=lanes * moved * times, asked=lanes * moved)
 
     return count
 

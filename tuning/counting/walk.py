@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,10 +23,11 @@ from tilec.sim.ptx.module import Instruction, Integer, Module, Name, operand_nam
 
 from ..errors import TuningError
 from .launches import PlainLaunch
-from .samples import sample
+from .reuse import place_of
+from .samples import Sample, sample, wave
 from .slices import LEAVING, TRANSFERS, needed, written
-from .tally import Counts
-from .touches import Patterns, Touch, Touched, touch
+from .tally import UNITS, Counts, unit_of
+from .touches import SECTOR, Patterns, Touch, Touched, touch
 from .values import Read, Registers, Step, Value, step
 
 STEPS = 1_000_000
@@ -74,15 +75,26 @@ class Walk:
         module: the PTX.
         name: of the kernel.
         launch: how it is launched.
+        chosen: the CTAs that are walked; by default some that stand for all.
     """
 
-    def __init__(self, module: Module, name: str, launch: PlainLaunch) -> None:
+    looked_at = _LOOKED_AT
+    """Times that all of a block is followed."""
+    looked_again = _LOOKED_AGAIN
+    """Of later times that which is followed as well, one of so many; 0 for none."""
+
+    coordinates = False
+    """Whether those of boxes in tensors are wanted."""
+
+    def __init__(
+        self, module: Module, name: str, launch: PlainLaunch, chosen: Sample | None = None
+    ) -> None:
         self.launch = launch
         self.function = module.functions[name]
         self.body: Sequence[Instruction] = self.function.body or ()
         if any(one.opcode == "call" for one in self.body):
             raise TuningError(f"kernel '{name}' calls functions, which are not counted")
-        self.sample = sample(launch.grid, launch.cluster, launch.threads)
+        self.sample = chosen or sample(launch.grid, launch.cluster, launch.threads)
         self.registers = Registers(launch, self.sample, _variables(module, self.body))
         self.weights = self.sample.weights
         self._passed: defaultdict[int, float] = defaultdict(float)
@@ -108,20 +120,24 @@ class Walk:
     def _bound(self) -> list[_Step]:
         """The instructions that must be followed."""
         registers, patterns = self.registers, Patterns()
-        wanted = needed(self.body)
+        wanted = needed(self.body, coordinates=self.coordinates)
         deciding = needed(self.body, to_branch=True)
         steps = []
         for at, one in enumerate(self.body):
             if one.opcode in TRANSFERS:
                 continue
             computes = not wanted.isdisjoint(written(one))
-            look = touch(registers, one, patterns)
+            look = self._touch(one, patterns)
             if computes or look is not None:
                 made = step(registers, one) if computes else None
                 access = None if look is None else _Access(look)
                 decides = not deciding.isdisjoint(written(one))
                 steps.append(_Step(at, self._guard(one), made, access, decides))
         return steps
+
+    def _touch(self, one: Instruction, patterns: Patterns) -> Touch | None:
+        """What counts what an instruction touches; None if it touches nothing."""
+        return touch(self.registers, one, patterns)
 
     def _guard(self, one: Instruction) -> Read | None:
         if one.guard is None:
@@ -146,7 +162,7 @@ class Walk:
         groups: dict[int, Value | None] = {0: everyone}
         steps = 0
         guards = {at: self._guard(one) for at, one in enumerate(self.body) if _ends(one)}
-        while groups:
+        while groups and not self._is_done():
             start = min(groups)
             mask = groups.pop(start)
             end = self._block_end(start)
@@ -168,6 +184,10 @@ class Walk:
             if rest is not _NOBODY and end < len(self.body):
                 self._join(groups, end, rest)
 
+    def _is_done(self) -> bool:
+        """Whether nothing is left to find before all threads came to their end."""
+        return False
+
     def _everyone(self) -> Value | None:
         """The threads of a CTA; None if all warps are whole."""
         threads = self.launch.threads
@@ -184,7 +204,8 @@ class Walk:
         """Follow the instructions of a block."""
         self._times[start] += 1
         times = self._times[start]
-        looks = times <= _LOOKED_AT or not times % _LOOKED_AGAIN
+        again = self.looked_again and not times % self.looked_again
+        looks = times <= self.looked_at or again
         for at in range(bisect_left(self._ats, start), bisect_left(self._ats, end)):
             one = self._steps[at]
             if not (looks or one.decides):
@@ -266,13 +287,22 @@ class Walk:
             found.append(warps)
         return found
 
-    def counts(self) -> Counts:
-        """What was counted."""
+    def counts(self, shared: Mapping[int, float] | None = None) -> Counts:
+        """What was counted.
+
+        Args:
+            shared: of each access to global memory, by its number, the share of its bytes that
+                differ among CTAs that run at once; 1 for what is not there.
+        """
+        shared = shared or {}
+        distinct = 0.0
         kinds: Counter[str] = Counter()
+        units: dict[str, float] = dict.fromkeys(UNITS, 0.0)
         matrix: Counter[str] = Counter()
         for one, warps in zip(self.body, self.executed(), strict=True):
             if warps:
                 kinds[one.opcode] += warps  # type: ignore[assignment]
+                units[unit_of(one)] += warps
                 if one.opcode in _MATRIX and (
                     one.opcode != "wgmma" or "mma_async" in one.modifiers
                 ):
@@ -285,10 +315,13 @@ class Walk:
                 found = Touched(*access.touched)
                 # As in the simulator's report, of which these are requests to global memory.
                 found = found if found.sectors else found._replace(requests=0)
+                bytes_ = (found.sectors * SECTOR + found.asked) * times
+                distinct += bytes_ * shared.get(step_.at, 1.0)
                 total = [a + b * times for a, b in zip(total, found, strict=True)]
         touched = Touched(*(round(value, 3) for value in total))
         return Counts(
             instructions=dict(sorted(kinds.items())),
+            units=units,
             matrix=dict(sorted(matrix.items())),
             flops=sum(_flops(name) * warps for name, warps in matrix.items()),
             requests=touched.requests,
@@ -296,6 +329,8 @@ class Walk:
             wavefronts=touched.wavefronts,
             conflicts=touched.conflicts,
             copied=touched.copied,
+            asked=touched.asked,
+            distinct=round(distinct, 3),
             operand_bytes=touched.operands,
             in_flight=self._in_flight(touched),
             unknown=self.unknown + touched.unknown,
@@ -371,17 +406,57 @@ def _variables(module: Module, body: Sequence[Instruction]) -> dict[str, int]:
     return found
 
 
-def count(module: Module, name: str, launch: PlainLaunch) -> Counts:
+class _Wave(Walk):
+    """The CTAs of a wave on their way: which of them read the same."""
+
+    looked_at, looked_again, coordinates = 1, 0, True
+
+    def _touch(self, one: Instruction, patterns: Patterns) -> Touch | None:
+        del patterns
+        place = place_of(self.registers, one)
+        if place is None:
+            return None
+        number = id(one)
+        self.sites += 1
+
+        def look(mask: Value | None) -> Touched:
+            del mask
+            self.places.setdefault(number, place())
+            return Touched()
+
+        return look
+
+    def __init__(self, module: Module, name: str, launch: PlainLaunch, at_once: int) -> None:
+        self.places: dict[int, float | None] = {}
+        self.sites = 0
+        super().__init__(module, name, launch, wave(launch.grid, at_once))
+
+    def _is_done(self) -> bool:
+        return len(self.places) == self.sites
+
+    def shared(self) -> dict[int, float]:
+        """Of each access, by its number, the share of its bytes that differ among the CTAs."""
+        found = {at: self.places.get(id(one)) for at, one in enumerate(self.body)}
+        return {at: share for at, share in found.items() if share is not None}
+
+
+def count(module: Module, name: str, launch: PlainLaunch, at_once: int = 0) -> Counts:
     """What a launch of a kernel does.
 
     Args:
         module: its PTX, read.
         name: of the kernel.
         launch: how it is launched.
+        at_once: CTAs that run at the same time, of which those that read the same share what
+            comes from DRAM; 0 to let each read for itself.
 
     Raises:
         TuningError: for a kernel that calls functions, or goes on for too long.
     """
     walk = Walk(module, name, launch)
     walk.run()
-    return walk.counts()
+    if at_once < 1:
+        return walk.counts()
+    together = _Wave(module, name, launch, at_once)
+    together.run()
+    return walk.counts(together.shared())

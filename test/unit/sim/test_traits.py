@@ -26,7 +26,18 @@ from tilec.sim.ptx.module import Function, Instruction, Module
 from tilec.sim.residency import resident_ctas
 from tilec.sim.sync import BarrierSync, Gate, Members, Waits
 from tilec.sim.taint import flows
-from tilec.sim.traits import PLAIN, UNKNOWN, Declaration, First, Flow, Sync, Traits, traits
+from tilec.sim.traits import (
+    PLAIN,
+    UNKNOWN,
+    Declaration,
+    First,
+    Flow,
+    Sync,
+    Traits,
+    Unit,
+    traits,
+    unit,
+)
 from tilec.sim.translator import Translator
 from tilec.sim.wave import Geometry
 
@@ -178,6 +189,46 @@ def sample(text: str) -> Instruction:
 @pytest.mark.parametrize("text", SAMPLES)
 def test_what_it_declares(text: str) -> None:
     assert traits(sample(text)) == SAMPLES[text]
+
+
+UNITS = {
+    # CUDA Programming Guide, "Arithmetic Instructions": throughput by kind of operation; the
+    # Kernel Profiling Guide, "Pipelines": XU computes approximations, LSU has shuffles too.
+    Unit.TENSOR: "mma.sync wmma.mma wgmma.mma_async tcgen05.mma",
+    Unit.SHARED: "ldmatrix stmatrix tcgen05.ld tcgen05.st tcgen05.cp tcgen05.alloc tcgen05.dealloc "
+    "ld.shared st.shared::cta red.shared atom.shared ld.shared::cluster wmma.load.shared "
+    "tensormap.replace",
+    Unit.GLOBAL: "ld.global st.global ldu.global red.global atom.global ld.acquire st wmma.load "
+    "prefetch.global prefetchu applypriority.global discard.global",
+    Unit.NEAR: "ld.param st.param ld.const ld.local st.local",
+    Unit.COPY: "cp.async.ca cp.async.bulk.shared::cluster.mbarrier::complete_tx::bytes "
+    "cp.async.bulk.tensor cp.reduce.async.bulk cp.async.bulk.prefetch",
+    Unit.EXCHANGE: "shfl.sync movmatrix",
+    Unit.SYNC: "bar.sync barrier.cluster mbarrier.try_wait fence.proxy membar.cta wgmma.fence "
+    "wgmma.commit_group wgmma.wait_group tcgen05.commit tcgen05.wait::ld "
+    "tcgen05.fence::after_thread_sync cp.async.commit_group cp.async.wait_all "
+    "cp.async.bulk.wait_group cp.async.mbarrier griddepcontrol.wait setmaxnreg.inc nanosleep "
+    "tensormap.cp_fenceproxy",
+    Unit.CONTROL: "bra brx ret exit trap call brkpt pmevent vote.sync activemask match elect redux",
+    Unit.SPECIAL: "ex2.approx lg2.approx sin.approx cos.approx tanh.approx rcp.rn rsqrt.approx "
+    "sqrt.rn div.full.f32 div.approx.f32",
+    Unit.ARITHMETIC: "add.f32 fma.rn cvt.rn setp.lt mov cvta isspacep mapa getctarank vadd "
+    "createpolicy div.u32 lop3 prmt dp4a",
+}
+"""The unit of some of each opcode."""
+
+
+@pytest.mark.parametrize("expected", UNITS, ids=lambda one: one.name)
+def test_the_unit_it_goes_to(expected: Unit) -> None:
+    for text in UNITS[expected].split():
+        opcode, *modifiers = text.split(".")
+        assert unit(instruction(opcode, tuple(modifiers))) is expected, text
+
+
+def test_every_opcode_has_a_unit_here() -> None:
+    known = {text.split(".")[0] for texts in UNITS.values() for text in texts.split()}
+    video = {name for name in registry.opcodes() if name[0] == "v"}  # all of them compute
+    assert known >= set(registry.opcodes()) - video
 
 
 def test_every_opcode_has_a_sample() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import runpy
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from tilec.isa import TilecError
 from tilec.isa.launch import extents
 from tilec.sim import Report
 from tilec.sim.ptx import read
-from tilec.tuning.counting import Counts, count
+from tilec.tuning.counting import Counts, count, plain_launch
 from tilec.tuning.counting.launches import plain
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "kernels"
@@ -50,7 +51,17 @@ def quantities(found: Counts, report: Report) -> dict[str, tuple[float, float]]:
     waits = ("mbarrier", "cp.async.bulk")
     data = [line for line in report.lines if not line.instruction.startswith(waits)]
     polls = 3 * report.waits_in_vain  # the question, its negation, and the branch back
+    opcodes = found.instructions.keys() | report.instructions.keys()
+    asked = report.waits_in_vain > 0  # then the opcodes of questions cannot be compared
     return {
+        **{
+            f"{opcode} instructions": (
+                found.instructions.get(opcode, 0),
+                report.instructions.get(opcode, 0),
+            )
+            for opcode in (() if asked else opcodes)
+        },
+        "instructions by unit": (sum(found.units.values()), report.warp_instructions - polls),
         "instructions": (found.warp_instructions, report.warp_instructions - polls),
         "matrix": (sum(found.matrix.values()), sum(one.warps for one in report.matrix)),
         "flops": (found.flops, sum(one.flops for one in report.matrix)),
@@ -133,6 +144,63 @@ def test_counts_of_warps_with_roles(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found.operand_bytes > 0
     for what, (mine, its) in quantities(found, report).items():
         assert abs(mine - its) <= TOLERANCE * its, what
+
+
+ORDERED = """\
+.version 7.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 a, .param .u64 b) {
+  .reg .pred %p<4>; .reg .b32 %r<20>; .reg .b64 %rd<9>;
+  ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [b];
+  mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ctaid.y; mov.u32 %r3, %nctaid.x; mov.u32 %r4, 0;
+  ORDER
+  mov.u32 %r7, %tid.x; shl.b32 %r5, %r5, 20; shl.b32 %r6, %r6, 20;
+  mad.lo.u32 %r5, %r7, 4, %r5; mad.lo.u32 %r6, %r7, 4, %r6;
+  cvt.u64.u32 %rd3, %r5; add.u64 %rd1, %rd1, %rd3;
+  cvt.u64.u32 %rd4, %r6; add.u64 %rd2, %rd2, %rd4;
+LOOP:
+  ld.global.u32 %r8, [%rd1]; ld.global.u32 %r9, [%rd2];
+  add.u64 %rd1, %rd1, 128; add.u64 %rd2, %rd2, 128;
+  add.u32 %r4, %r4, 1; setp.lt.u32 %p1, %r4, 50;
+  @%p1 bra LOOP;
+  ret;
+}
+"""
+BY_ROWS = "mov.u32 %r5, %r2; mov.u32 %r6, %r1;"
+BY_GROUPS_OF_EIGHT = """
+  mad.lo.u32 %r10, %r2, %r3, %r1; shl.b32 %r11, %r3, 3; div.u32 %r12, %r10, %r11;
+  rem.u32 %r13, %r10, %r11; and.b32 %r5, %r13, 7; mad.lo.u32 %r5, %r12, 8, %r5;
+  shr.u32 %r6, %r13, 3;"""
+
+
+@pytest.mark.parametrize(
+    ("order", "rows", "cols"),
+    [(BY_ROWS, 108 / 64, 64), (BY_GROUPS_OF_EIGHT, 8, 108 / 8)],
+    ids=["by rows", "by groups"],
+)
+def test_what_ctas_of_a_wave_read_together(order: str, rows: float, cols: float) -> None:
+    """64 x 64 tiles, 108 at a time: by rows two of A and 64 of B; by groups 8 and 14 of them."""
+    module = read(ORDERED.replace("ORDER", order))
+    launch = plain(module.functions["k"], [np.zeros(64, np.int32)] * 2, (64, 64, 1), (32, 1, 1))
+    alone, found = (count(module, "k", launch, at_once) for at_once in (0, 108))
+    loaded = 64 * 64 * 50 * 2 * 128
+    assert alone.distinct == alone.sectors * 32 == loaded
+    assert found.distinct == pytest.approx(loaded * (ceil(rows) + ceil(cols)) / (2 * 108))
+
+
+def test_boxes_of_a_persistent_kernel_are_read_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """4 x 4 tiles of 128 x 128, a CTA each: 4 of A's and 4 of B's, of which pairs load halves."""
+    kernel = runpy.run_path(str(EXAMPLES / "gemm.py"))["gemm"].using(target="sm_90a")
+    arrays = [np.zeros((512, 512), t) for t in (np.float16, np.float16, np.float32)]
+    compiled = kernel.compile(*arrays)
+    (entry,) = compiled.kernels
+    module = read(compiled.ptx)
+    launch = plain_launch(entry, module.functions[entry.name], arrays, (4, 4, 1), 16)
+    found = count(module, entry.name, launch, 16)
+    inputs, outputs = 2 * 512 * 512 * 2, 512 * 512 * 4
+    assert found.copied == pytest.approx(16 * 2 * 128 * 512 * 2)
+    assert found.distinct == pytest.approx(inputs + outputs, rel=0.05)
 
 
 @pytest.mark.parametrize(("stride", "conflicts"), [(4, 0), (8, 1), (128, 31)])

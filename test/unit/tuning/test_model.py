@@ -58,3 +58,20 @@ def test_a_wave_that_is_not_full_and_few_bytes_in_flight_cost() -> None:
     quick, late = (estimate(c, known, held, 4096, 128, 1 << 20) for c in (slow, starved))
     assert late.limit == "l2"
     assert late.seconds > quick.seconds
+
+
+def test_an_order_by_which_more_is_read_together_asks_less_of_dram() -> None:
+    """Arrays of 1.5 GB, which no L2 holds: all of it once, or more where the order has it."""
+    known, held = target("sm_90"), occupancy(256, 120, 65536, target("sm_90"))
+    tiles, footprint = 128 * 128, 3 * 16384**2 * 2
+    loaded = tiles * 2 * 128 * 16384 * 2
+    best, good, none = (
+        estimate(
+            Counts(sectors=loaded / 32, distinct=distinct, in_flight=1 << 17), known, held, tiles,
+            256, footprint,
+        ).cycles["dram"]
+        for distinct in (footprint / 2, 2 * footprint, loaded)
+    )  # fmt: skip
+    assert good == pytest.approx(2 * best)
+    gpu = gpu_of(known)
+    assert none == pytest.approx(loaded / gpu.dram_bytes * gpu.hertz)
