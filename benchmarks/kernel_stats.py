@@ -1,9 +1,11 @@
-"""Instructions, registers and conflicts of tilec's kernels, beside Triton's, in one run.
+"""Instructions, registers and conflicts of tilec's kernels, beside others', in one run.
 
-    python benchmarks/kernel_stats.py [--target sm_80] [--triton-python PATH] [--json]
+    python benchmarks/kernel_stats.py [--target sm_80] [--triton-python PATH] [--cute-python PATH]
+                                      [--json] [--out FILE]
 
 The kernels are those of `examples/kernels`, which name no layout, and Triton's of the same tiles
-and warps (`triton_kernels.py`), for sm_80 but where tiles are for Hopper. Three sources: the PTX,
+and warps (`triton_kernels.py`), for sm_80 but where tiles are for Hopper; of these the GEMM is in
+the CuTe DSL, too (`cute_kernels.py`). One ptxas assembles all. Three sources: the PTX,
 where the loop is the innermost that has a matrix instruction; ptxas, the loop of whose SASS is
 found in the same way; and a run on the simulator, of a problem of three steps of the loop, which
 counts bank conflicts.
@@ -22,7 +24,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import tilec
@@ -188,16 +190,19 @@ def ptx_counts(text: str, kernel: str) -> dict[str, dict[str, int]]:
     for at, instruction in enumerate(body):
         if instruction.opcode in ("bra", "ret", "exit"):
             leaves = instruction.opcode != "bra"
-            target = len(body) if leaves else labels[str(instruction.operands[-1])]
+            named = labels.get(str(instruction.operands[-1])) if not leaves else [len(body)]
+            assert named
+            target = min(named, key=lambda place: abs(place - at))
             jumps.append((at, target, instruction.guard is None))
     return {"ptx": counts(mnemonics), "ptx_loop": counts(innermost(jumps, mnemonics))}
 
 
-def _labels(text: str, positions: Sequence[int]) -> dict[str, int]:
-    """The number of the instruction that each label stands before."""
-    found = {}
+def _labels(text: str, positions: Sequence[int]) -> dict[str, list[int]]:
+    """The numbers of the instructions that each label stands before, once in each block of PTX."""
+    found: dict[str, list[int]] = {}
     for label in re.finditer(r"^\s*(\$?\w+):", text, re.MULTILINE):
-        found[label[1]] = sum(position < label.start() for position in positions)
+        number = sum(position < label.start() for position in positions)
+        found.setdefault(label[1], []).append(number)
     return found
 
 
@@ -274,23 +279,59 @@ def tilec_stats(name: str, target: str) -> dict[str, Any]:
     return stats("tilec", name, compiled.ptx, kernel.dynamic_shared, target, report)
 
 
-def triton_stats(name: str, python: str) -> dict[str, Any] | None:
-    """Figures of Triton's kernel; None where there is no Triton, or it has no such kernel."""
+class Peer(NamedTuple):
+    """Another compiler.
+
+    Attributes:
+        script: what prints the PTX of a problem's kernel, in a file beside this one.
+        simulated: whether its kernels for sm_80 run on the simulator.
+        lacks: why it has no kernel, by problem.
+    """
+
+    script: str
+    simulated: bool
+    lacks: Mapping[str, str] = {}
+
+
+PEERS = {
+    "triton": Peer("triton_kernels.py", simulated=True),
+    "cute": Peer(
+        "cute_kernels.py",
+        simulated=False,
+        lacks=dict.fromkeys(
+            (name for name, one in PROBLEMS.items() if one.hopper and name != "gemm_128x256"),
+            "the package has no attention: NVIDIA's is an example of the CUTLASS repository",
+        ),
+    ),
+}
+
+
+def peer_stats(compiler: str, name: str, python: str) -> dict[str, Any] | None:
+    """Figures of another compiler's kernel; None where it is missing, or has no such kernel.
+
+    Args:
+        compiler: of `PEERS`.
+        name: of the problem.
+        python: the interpreter that imports the compiler.
+    """
+    peer, problem = PEERS[compiler], PROBLEMS[name]
+    if name in peer.lacks or not (peer.simulated or problem.hopper):
+        return None
     environment = {**os.environ, "TRITON_DEFAULT_FP_FUSION": "1"}
-    command = [python, str(HERE / "triton_kernels.py"), name, "ptx"]
+    command = [python, str(HERE / peer.script), name, "ptx"]
     made = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     if made.returncode:
         return None
-    ptx, problem = made.stdout, PROBLEMS[name]
+    ptx = made.stdout
     shared = int(ptx.split()[1])  # the first line says it
     if problem.hopper:  # it makes tensor maps in memory of its own, which a launch gives it
         entry = re.findall(r"\.entry (\w+)", ptx)[0]
-        return stats("triton", name, ptx, shared, "sm_90a", None, entry)
+        return stats(compiler, name, ptx, shared, "sm_90a", None, entry)
     report = sim.launch(
-        ptx, problem.kernel, 1, problem.threads, problem.arguments("triton"),
+        ptx, problem.kernel, 1, problem.threads, problem.arguments(compiler),
         arch="sm_80", dynamic_smem=shared, numerics="fast",
     )  # fmt: skip
-    return stats("triton", name, ptx, shared, "sm_80", report.require_ok())
+    return stats(compiler, name, ptx, shared, "sm_80", report.require_ok())
 
 
 def table(rows: Sequence[dict[str, Any]]) -> str:
@@ -324,17 +365,32 @@ def main() -> None:
     """Count and print."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--target", default="sm_80", help="of tilec's kernels")
-    parser.add_argument("--triton-python", default=sys.executable, metavar="PATH")
+    for compiler in PEERS:
+        option = f"--{compiler}-python"
+        parser.add_argument(option, default=sys.executable, metavar="PATH")
     parser.add_argument("--kernel", choices=PROBLEMS, help="one of them only")
     parser.add_argument("--json", action="store_true", help="print one object")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write the object to a file, too")
     arguments = parser.parse_args()
     rows = []
+    absent: dict[str, dict[str, str]] = {}
     known = [n for n, one in PROBLEMS.items() if not one.hopper or arguments.target == "sm_90a"]
     for name in [arguments.kernel] if arguments.kernel else known:
         rows.append(tilec_stats(name, arguments.target))
-        theirs = triton_stats(name, arguments.triton_python)
-        rows += [theirs] if theirs else []
-    print(json.dumps({"kernels": rows}) if arguments.json else table(rows))
+        for compiler, peer in PEERS.items():
+            theirs = peer_stats(compiler, name, getattr(arguments, f"{compiler}_python"))
+            rows += [theirs] if theirs else []
+            if name in peer.lacks:
+                absent.setdefault(compiler, {})[name] = peer.lacks[name]
+    result = json.dumps({"kernels": rows, "absent": absent})
+    if arguments.out:
+        arguments.out.write_text(f"{result}\n")
+    print(result if arguments.json else table(rows))
+    if not arguments.json:
+        for compiler, kernels in absent.items():
+            for reason in dict.fromkeys(kernels.values()):
+                names = ", ".join(n for n, why in kernels.items() if why == reason)
+                print(f"{compiler} has no {names}: {reason}")
 
 
 if __name__ == "__main__":

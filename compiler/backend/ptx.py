@@ -46,7 +46,12 @@ def _mnemonic() -> re.Pattern[str]:
 
 def forms_used(ir: str) -> Iterator[Form]:
     """The matrix instruction forms that a module of LLVM IR calls."""
-    return _forms(_DECLARED.findall(ir), _ASSEMBLY.findall(ir))
+    return _forms(_DECLARED.findall(ir), _assembly(ir))
+
+
+def _assembly(ir: str) -> Iterator[str]:
+    """The texts of inline assembly, the ends of lines as spaces."""
+    return (text.replace(r"\0A\09", " ") for text in _ASSEMBLY.findall(ir))
 
 
 def _forms(called: Iterable[str], assembly: Iterable[str]) -> Iterator[Form]:
@@ -69,7 +74,7 @@ def ptx_version(ir: str, target: Target) -> PtxVersion:
     version = target.min_ptx
     called = set(_DECLARED.findall(ir))
     conversions = [c for c in CONVERSIONS.values() if c.intrinsic in called]
-    assembly = dict.fromkeys(_ASSEMBLY.findall(ir))
+    assembly = dict.fromkeys(_assembly(ir))
     words = {word for text in assembly for word in text.split()}
     reductions = [reduction for name, reduction in REDUCTIONS.items() if name in words]
     atomics = {word: found for word in words if (found := atomic_named(word))}

@@ -74,9 +74,8 @@ class WarpgroupProducts:
     def _begun(self, op: WarpgroupProduct, expansion: Expansion) -> Values:
         """Fence, an instruction for each block of C and step along K, commit."""
         values = op.tile_values()
-        sums = self._joined(op, "c", expansion.values(values["c"]))
-        held: dict[str, Values] = {"c": _passed(WgmmaFenceOp, sums)}
-        for name in ("a", "e"):
+        held: dict[str, Values] = {}
+        for name in ("a", "e", "c"):
             if name in values:
                 joined = self._joined(op, name, expansion.values(values[name]))
                 held[name] = _passed(WgmmaFenceOp, joined)

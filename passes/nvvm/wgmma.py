@@ -2,14 +2,18 @@
 
 LLVM 22 has no intrinsic of `wgmma.mma_async`; D is written in assembly with operands tied to the
 results. Nothing in LLVM's IR ties the use of an accumulator to the wait before it, so the wait's
-assembly takes and gives all accumulators. PTX ISA 9.7.15.
+assembly takes and gives all accumulators. What follows each other on one accumulator is one
+assembly, emitted at its last product. PTX ISA 9.7.15.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from tilec.dialects.tile.ops.wgmma import (
     AccumulatorOp,
     JoinWarpsOp,
+    OrderingOp,
     WarpPartOp,
     WgmmaCommitOp,
     WgmmaFenceOp,
@@ -18,10 +22,11 @@ from tilec.dialects.tile.ops.wgmma import (
 )
 from tilec.dialects.tile.tiles import tile_value
 from tilec.dialects.tile.warpgroup import part_registers, warpgroup_tile
-from tilec.ir.aliases import Value
+from tilec.ir.aliases import Block, Op, Value
 from tilec.ir.mlir import ir
 from tilec.ir.ops import llvm
 from tilec.isa import Form
+from tilec.isa.llvm import Call
 
 from ..fragments.expansion import Expansion, Values
 from .instructions import written
@@ -29,6 +34,7 @@ from .lowering import Lowering, llvm_type
 from .matrix_descriptors import descriptor_of
 from .passing import passed
 from .registers import warpgroup_packing
+from .wgmma_runs import Run, Step, runs_of
 
 
 class Wgmmas:
@@ -36,27 +42,50 @@ class Wgmmas:
 
     def __init__(self, lowering: Lowering) -> None:
         self._lowering = lowering
+        self._runs: dict[Block, Mapping[Op, Run]] = {}
 
     def product(self, op: WgmmaProduct, expansion: Expansion) -> list[Values]:
         """`tile.wgmma` and `tile.wgmma_sp`."""
-        form = op.key
-        call = self._lowering.call_of(form)
-        values = {"scale_d": [op.operands[3]]}
-        values |= {
-            name: self._operand(op, form, name, at, expansion) for at, name in enumerate("abc")
-        }
-        if form.sparsity:
-            values["e"] = list(expansion.values(op.operands[4]))
-        arguments: list[Value] = []
-        for wanted in call.arguments:
-            if wanted.constant:
-                number = op.selector_value(wanted.name)
-                arguments.append(llvm.constant(llvm_type(wanted.type), number))
-            else:
-                arguments.append(values[wanted.name].pop(0))
+        call = self._lowering.call_of(op.key)
+        run = self._run_of(op)
+        sums = expansion.values(op.operands[2])
+        arguments = self._arguments(op, call, sums, expansion)
         packed = warpgroup_packing(op.results[0].type)
         assert packed is not None
-        return [self._lowering.call(call, arguments, packed.type)]
+        if run is None:
+            values = [
+                llvm.constant(llvm_type(wanted.type), value) if isinstance(value, int) else value
+                for wanted, value in zip(call.arguments, arguments, strict=True)
+            ]
+            return [self._lowering.call(call, values, packed.type)]
+        run.steps.append(Step(call, arguments))
+        if op != run.end:
+            return [sums]
+        run.steps += map(_alone, run.ending)
+        whole, values = run.call(call.results)
+        return [self._lowering.call(whole, [*values, *sums], packed.type)]
+
+    def _run_of(self, op: Op) -> Run | None:
+        """The run that an op is of, if any."""
+        block = op.operation.block
+        if block not in self._runs:
+            self._runs[block] = runs_of(block)
+        return self._runs[block].get(op)
+
+    def _arguments(
+        self, op: WgmmaProduct, call: Call, sums: Values, expansion: Expansion
+    ) -> Sequence[Value | int]:
+        """What a product takes: registers, descriptors, and numbers that stand in its text."""
+        values = {"scale_d": [op.operands[3]], "c": list(sums)}
+        values |= {
+            name: self._operand(op, op.key, name, at, expansion) for at, name in enumerate("ab")
+        }
+        if op.key.sparsity:
+            values["e"] = list(expansion.values(op.operands[4]))
+        return [
+            op.selector_value(wanted.name) if wanted.constant else values[wanted.name].pop(0)
+            for wanted in call.arguments
+        ]
 
     def _operand(
         self, op: WgmmaProduct, form: Form, name: str, at: int, expansion: Expansion
@@ -69,17 +98,23 @@ class Wgmmas:
 
     def fence(self, op: WgmmaFenceOp, expansion: Expansion) -> list[Values]:
         """`tile.wgmma_fence`: what it orders goes through its assembly."""
-        return passed(written(op.mnemonic), op, expansion)
+        run = self._run_of(op)
+        if run is None:
+            return passed(_text(op), op, expansion)
+        run.steps.append(_alone(op))
+        return [expansion.values(op.operands[0])]
 
     def commit(self, op: WgmmaCommitOp, _: Expansion) -> list[Values]:
         """`tile.wgmma_commit`."""
-        llvm.inline_asm(written(op.mnemonic), "~{memory}", [], None)
+        if self._run_of(op) is None:
+            llvm.inline_asm(_text(op), "~{memory}", [], None)
         return []
 
     def wait(self, op: WgmmaWaitOp, expansion: Expansion) -> list[Values]:
         """`tile.wgmma_wait`: all accumulators go through its assembly."""
-        pending = ir.IntegerAttr(op.attributes["pending"]).value
-        return passed(written(op.mnemonic, n=pending), op, expansion)
+        if self._run_of(op) is None:
+            return passed(_text(op), op, expansion)
+        return [expansion.values(op.operands[0])]
 
     def accumulator(self, op: AccumulatorOp, _: Expansion) -> list[Values]:
         """`tile.accumulator`: zeros."""
@@ -103,6 +138,18 @@ class Wgmmas:
     def join(self, op: JoinWarpsOp, expansion: Expansion) -> list[Values]:
         """`tile.join_warps`: the same registers."""
         return [expansion.all(op.operands)]
+
+
+def _text(op: OrderingOp) -> str:
+    """An instruction that orders others."""
+    if isinstance(op, WgmmaWaitOp):
+        return written(op.mnemonic, n=ir.IntegerAttr(op.attributes["pending"]).value)
+    return written(op.mnemonic)
+
+
+def _alone(op: OrderingOp) -> Step:
+    """The same as a step of a run, without registers of its own."""
+    return Step(Call(None, _text(op), "", (), ()), ())
 
 
 def _descriptor(op: WgmmaProduct, form: Form, name: str, memref: Value, base: Value) -> Value:

@@ -199,7 +199,16 @@ def _check_selectors(form: Form, op: WgmmaProduct) -> None:
                 raise TilecError(f"{name} of {form.ptx} is {legal}, not {value}")
 
 
-class PassingOp(TileOp):
+class OrderingOp(TileOp):
+    """What orders products of a warpgroup, by an instruction without registers of its own."""
+
+    @property
+    def mnemonic(self) -> str:
+        """The instruction."""
+        raise NotImplementedError
+
+
+class PassingOp(OrderingOp):
     """What gives each fragment of a warpgroup back as it takes it, ordered."""
 
     SEMANTICS = Semantics(
@@ -241,7 +250,7 @@ class WgmmaFenceOp(PassingOp, name="wgmma_fence"):
         return "wgmma.fence.sync.aligned"
 
 
-class WgmmaCommitOp(TileOp, name="wgmma_commit"):
+class WgmmaCommitOp(OrderingOp, name="wgmma_commit"):
     """Close the group of the warpgroup's `tile.wgmma`s so far (`wgmma.commit_group`)."""
 
     assembly_format = "attr-dict"

@@ -16,10 +16,10 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
 
   // CHECK-LABEL: gpu.func @sparse
   // CHECK: tile.load {{.*}} -> !{{.*}}
-  // CHECK: %[[C:.*]] = tile.wgmma_fence
   // CHECK: %[[E0:.*]] = tile.join_warps %{{.*}} : {{.*}}
   // CHECK-NEXT: %[[E1:.*]] = tile.join_warps
   // CHECK-NEXT: %[[E:.*]]:2 = tile.wgmma_fence %[[E0]], %[[E1]]
+  // CHECK: %[[C:.*]] = tile.wgmma_fence
   // CHECK: tile.wgmma_sp %{{.*}}, %[[C]], %[[E]]#0 if %{{.*}} {form = {{.*}}, imm_trans_b = 1 : i64, selector = 0 : i64}
   // CHECK: tile.wgmma_sp {{.*}}, %[[E]]#0 if {{.*}} selector = 1 : i64}
   // CHECK: tile.wgmma_sp {{.*}}, %[[E]]#1 if {{.*}} selector = 0 : i64}
