@@ -225,9 +225,9 @@ RULES: tuple[tuple[str, Callable[..., None]], ...] = (
         roles,
     ),
     (
-        r"is shared out: of (\d+) threads (\d+) times (\d+) compute whole tiles in turn, with (\d+) "
-        r"registers each, and one of the (\d+) others, with (\d+), loads boxes by TMA to a ring of "
-        r"(\d+) stages? of (\d+) bytes",
+        r"is shared out: of (\d+) threads (\d+) times (\d+) compute whole tiles in turn, with "
+        r"(\d+) registers each, and one of the (\d+) others, with (\d+), loads boxes by TMA to a "
+        r"ring of (\d+) stages? of (\d+) bytes",
         roles_in_turn,
     ),
     (r"lets (\d+) warpgroups take tiles in turn, .*", turns),
