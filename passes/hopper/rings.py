@@ -305,7 +305,8 @@ class Specialised(LoopStages):
             start: with what a tile begins.
         """
         end = list(self.loop.block.operations)[-1].operation
-        on: list[Value] = list(self.loop.results)[-2:]
+        *_, stage, parity = self.loop.results
+        on: list[Value] = [stage, parity]
         if self._turns is not None:
             with ir.InsertionPoint(self.loop), self.loop.location:
                 self._turns.wait(start[-1])
@@ -313,7 +314,7 @@ class Specialised(LoopStages):
                 self._turns.signal()
         with ir.InsertionPoint(end), self.loop.location:
             if self._turns is not None:
-                on = self._turns.further(*on, start[-1])
+                on = self._turns.further(stage, parity, start[-1])
             scf.yield_(on)
         end.erase()
 

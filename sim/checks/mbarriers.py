@@ -148,4 +148,4 @@ class MBarrierChecks:
         self.progress.expand()
         seen = self.progress.past + self.progress.clocks.seen
         told = np.where(seen >= known.told[:, None, :], known.last[:, None, :], NEVER)
-        return np.maximum(known.last, told.max(axis=2))
+        return np.asarray(np.maximum(known.last, told.max(axis=2)))

@@ -160,6 +160,15 @@ def roles(
     assert said.kernel.registers == {int(own), int(less)}
 
 
+def roles_in_turn(said: Said, threads: str, times: str, each: str, *rest: str) -> None:
+    roles(said, threads, str(int(times) * int(each)), *rest)
+
+
+def turns(said: Said, groups: str) -> None:
+    assert said.kernel.threads == (int(groups) + 1) * 128  # and a warpgroup that loads
+    assert len(said.kernel.registers) > 1
+
+
 def boxes(said: Said, panels: str) -> None:
     assert said.count("cp.async.bulk.tensor.2d.global") % int(panels) == 0
 
@@ -215,6 +224,13 @@ RULES: tuple[tuple[str, Callable[..., None]], ...] = (
         r"(\d+) others, with (\d+), loads boxes by TMA to a ring of (\d+) stages? of (\d+) bytes",
         roles,
     ),
+    (
+        r"is shared out: of (\d+) threads (\d+) times (\d+) compute whole tiles in turn, with "
+        r"(\d+) registers each, and one of the (\d+) others, with (\d+), loads boxes by TMA to a "
+        r"ring of (\d+) stages? of (\d+) bytes",
+        roles_in_turn,
+    ),
+    (r"lets (\d+) warpgroups take tiles in turn, .*", turns),
     (r"is for clusters of \d+ neighbours along [xy]: each CTA loads a part of .*", cluster),
     (r"has no clusters: .*", alone),
     (r"is of (\d+) columns of tensor memory, for which (\d+) are allocated", columns),
