@@ -20,7 +20,7 @@ from case import Case, Reached, WrongError
 
 _COUNTS = {"accesses": 8, "shapes": 4, "updates": 6}
 """The generators, and how many steps a kernel of each has."""
-_TARGETS = ("sm_75", "sm_80", "sm_90a", "sm_120a")
+_TARGETS = ("sm_75", "sm_80", "sm_90a", "sm_100a", "sm_120a")
 
 
 @cache

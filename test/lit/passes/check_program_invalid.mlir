@@ -73,3 +73,20 @@ gpu.module @m {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @m {
+  gpu.func @rows(%a: memref<?x?xf16>, %each: tensor<32x64xi32>, %t: tensor<32x64xf16>) kernel {
+    %c0 = arith.constant 0 : index
+    // expected-error @below {{'tile.gather' op tile.copy_rows is true or false}}
+    %0 = tile.gather %a[%c0, %c0] along [0] by %each {tile.copy_rows} : memref<?x?xf16> by tensor<32x64xi32> -> tensor<32x64xf16>
+    // expected-error @below {{'tile.load' op does not take tile.copy_rows, an attribute of tile.gather and tile.scatter}}
+    %1 = tile.load %a[%c0, %c0] {tile.copy_rows = true} : memref<?x?xf16> -> tensor<32x64xf16>
+    // expected-error @below {{'tile.atomic_scatter' op does not take tile.copy_rows, an attribute of tile.gather and tile.scatter}}
+    tile.atomic_scatter arith.addf %t, %a[%c0, %c0] along [0] by %each {tile.copy_rows = true} : tensor<32x64xf16>, memref<?x?xf16> by tensor<32x64xi32>
+    // expected-error @below {{'tile.scatter' op unknown attribute 'tile.copy_row'; legal: tile.copy_rows}}
+    tile.scatter %t, %a[%c0, %c0] along [0] by %each {tile.copy_row = true} : tensor<32x64xf16>, memref<?x?xf16> by tensor<32x64xi32>
+    gpu.return
+  }
+}
