@@ -15,12 +15,12 @@ from tilec.ir.aliases import Op, Value
 from tilec.isa import WARPGROUP_THREADS
 from tilec.isa.wording import counted
 
+from .analysis.costs import BESIDES
 from .analysis.fragment_states import NOTHING, Known, State, fragment_states, is_fragment
 from .analysis.overwritten_operands import overwritten_product
 from .analysis.products_in_flight import Flight, follow, product_of
 from .analysis.register_counts import changes
 from .base import Diagnostic
-from .hopper.wgmma_choice import BESIDES
 from .kernel_pass import Kernel, KernelPass
 from .nvvm.registers import warpgroup_packing
 

@@ -18,13 +18,11 @@ from tilec.isa import Target
 from tilec.isa.limits import CLUSTERS_SINCE
 from tilec.isa.wording import counted
 
-from .analysis.costs import Product, Round, cost_of_round
+from .analysis.costs import CLUSTER_CTAS, Product, Round, cost_of_round
 from .hopper.clusters import Cluster, can_be_parted, given_cluster, same_copies
 from .hopper.parting import loops_of_products
 from .kernel_pass import Kernel, KernelPass
 
-_PAIR = 2
-"""CTAs of a cluster that is not asked for: a GPC may have no room for a third cluster of more."""
 _PREFERRED = (1, 0, 2)
 """Axes, of which the first with as much to share is taken: along z many grids have one CTA."""
 
@@ -104,7 +102,7 @@ def _obstacle(kernel: Kernel, target: Target, tiles: scf.ForOp | None) -> str:
 def _best(kernel: Kernel, loop: scf.ForOp) -> Cluster | None:
     """The pair with the most bytes to share, along an axis that counts; None without any."""
     named = {dimension_of(op) for op in kernel.named(gpu.BlockIdOp)}
-    pairs = [Cluster(axis, _PAIR) for axis in _PREFERRED if axis in named]
+    pairs = [Cluster(axis, CLUSTER_CTAS) for axis in _PREFERRED if axis in named]
     best = max(pairs, key=lambda pair: _bytes(_shared(loop, pair)), default=None)
     return best if best and _shared(loop, best) else None
 
@@ -139,7 +137,7 @@ def _product(dot: AwaitedProduct) -> Product:
 def _does_not_pay(loop: scf.ForOp, shared: list[AsyncCopyOp], target: Target) -> str:
     """Why a cluster would not be faster; empty if it would."""
     now = _round(loop, 0, target)
-    then = _round(loop, _bytes(shared) * (1 - 1 / _PAIR), target)
+    then = _round(loop, _bytes(shared) * (1 - 1 / CLUSTER_CTAS), target)
     if then.cycles < now.cycles:
         return ""
     return f"a round takes {now.cycles:.0f} cycles with and without, of L2 {now.l2:.0f}"

@@ -9,10 +9,10 @@ from tilec.dialects.tile.attributes import OVERLAP, PRODUCER
 from tilec.ir.mlir import ir, scf
 from tilec.isa.wording import counted
 
+from .analysis.costs import BESIDES
 from .hopper.chained_products import ChainedProducts, chained_products, has_chain
 from .hopper.rotated_loops import RotatedLoop
 from .hopper.warp_roles import roles_of
-from .hopper.wgmma_choice import BESIDES
 from .kernel_pass import Kernel, KernelPass
 
 

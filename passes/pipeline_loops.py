@@ -15,6 +15,7 @@ from tilec.ir.types import memref_of
 from tilec.isa import LANES, TilecError
 from tilec.isa.wording import counted
 
+from .analysis import costs
 from .analysis.async_copies import is_asynchronous
 from .analysis.effects import Writers
 from .analysis.places import outermost_loop
@@ -45,7 +46,7 @@ class PipelineLoops(KernelPass):
 
     name: ClassVar[str] = "tile-pipeline"
 
-    stages: int = 3
+    stages: int = costs.STAGES
 
     def run(self, kernel: Kernel) -> None:
         """Rewrite the loops of a kernel."""

@@ -13,6 +13,7 @@ from tilec.ir.attributes import cluster_size
 from tilec.ir.mlir import scf
 from tilec.isa import WARPGROUP_THREADS, TilecError
 
+from .analysis.costs import LEAST_WARPGROUPS
 from .functions import take_positive
 from .hopper.box_copies import boxes_of
 from .hopper.parting import Parting, loops_of_products, plan_parting
@@ -46,7 +47,7 @@ class SpecializeWarps(KernelPass):
     name: ClassVar[str] = "tile-specialize-warps"
 
     enabled: bool = True
-    least: int = 2
+    least: int = LEAST_WARPGROUPS
 
     def run(self, kernel: Kernel) -> None:
         """Rewrite a kernel."""

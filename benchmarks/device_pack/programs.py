@@ -77,8 +77,13 @@ class Packed:
     def hopper(self) -> Iterator[tuple[Program, str]]:
         """Hopper's products of warpgroups, on matrices that fill no tile."""
         if self._target == "sm_90a":
-            for name, grid in (("gemm", (2, 2)), ("gemm_cluster", (2, 3))):
-                yield self._example(f"hopper/{name}", "gemm", grid, (200, 264, 328), _B_TURNED)
+            for name, kernel, grid in (
+                ("gemm", "gemm", (2, 2)),
+                ("gemm_cluster", "gemm", (2, 3)),
+                ("tiles", "gemm_tiles", (2, 2)),
+                ("persistent", "gemm_of_tiles", (_SMS,)),
+            ):
+                yield self._example(f"hopper/{name}", kernel, grid, (200, 264, 328), _B_TURNED)
             for kind in GEMMS:
                 if kind.name in IN_TURN:  # seven tiles, of which CTAs have three or two
                     how = fitted(PINGPONG, kind)

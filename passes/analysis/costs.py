@@ -12,7 +12,8 @@ How tiles are ordered is chosen by what those that run at the same time read of 
 of one, columns of the other.
 
 It does not count instructions of other kinds, latencies, which stages of a ring hide, nor launches.
-`tilec.isa.rates` has the numbers of each generation.
+`tilec.isa.rates` has the numbers of each generation. What it does not count passes decide by a few
+figures, which stand here: they are round, not measured, and each says what it stands for.
 """
 
 from __future__ import annotations
@@ -20,9 +21,44 @@ from __future__ import annotations
 from math import sqrt
 from typing import NamedTuple
 
-from tilec.isa import Target
+from tilec.isa import WARPGROUP_THREADS, Target
+from tilec.isa.limits import REGISTER_COUNTS
 from tilec.isa.rates import SHARED_BYTES, rates
-from tilec.isa.wgmma import M
+from tilec.isa.wgmma import COLUMNS, M
+
+STAGES = 3
+"""Buffers of a loop's copies by `cp.async`: one is read while two are under way, which hides the
+latency of memory behind two rounds; each more takes shared memory from other CTAs. A ring that a
+producer fills has the SM for itself, and gets all that fit."""
+HELD_REGISTERS = 32
+"""Registers of a thread that may hold tiles of the next round, where there is no `cp.async`: an
+eighth of what a thread can have."""
+BESIDES = 26
+"""Registers that a thread of a small kernel of `wgmma` needs besides its accumulators."""
+PRODUCER_REGISTERS = 40
+"""Registers of a thread that loads, as CUTLASS has it, where those that compute can do without."""
+LEAST_WARPGROUPS = 2
+"""Warpgroups that compute, at least, where further warps load or CTAs take several tiles. Of one
+alone an SM holds several CTAs, of which some multiply while others wait."""
+CLUSTER_CTAS = 2
+"""CTAs of a cluster that is not asked for: a GPC may have no room for a third cluster of more."""
+TILE_SIDE = 128
+"""Rows and columns of the tile of a product that names none, if accumulators have 32 bits and
+extents allow: each element that is loaded is multiplied so often."""
+TILE_DEPTH = 64
+"""Elements of K of its slices, at most; fewer where they have more bits than shared memory delivers
+of a row at a time."""
+WARP_ACCUMULATORS = 1024
+"""Accumulators of each of its warps, 32 in a lane; twice as many where there are `TILE_WARPS`."""
+TILE_WARPS = 8
+"""Its warps, at most: two of each part of an SM that multiplies."""
+WAVEFRONT = 1 / 2
+"""What a wavefront of shared memory costs a warp, in machine instructions of the tensor cores: four
+warps multiply at a time, and one reads."""
+COMPUTED = 1 / 4
+"""What an element of a factor costs a lane that computes it, in the same unit."""
+TRIP_BARRIERS = 32
+"""What two barriers of a trip through shared memory cost, in the same unit."""
 
 
 class Product(NamedTuple):
@@ -96,6 +132,29 @@ def cost_of_round(products: list[Product], loaded: float, target: Target) -> Rou
     )
     moved = loaded + sum(one.shared_bytes for one in products)
     return Round(multiplying, loaded / known.l2_bytes, moved / SHARED_BYTES)
+
+
+def wavefronts(bits: float) -> float:
+    """What it costs a warp to move so many bits to or from shared memory."""
+    return bits / 8 / SHARED_BYTES * WAVEFRONT
+
+
+def producer_registers(entry: int, groups: int, accumulators: int) -> int:
+    """Registers of a thread that loads: the least there are where those that compute need all.
+
+    They need all where they would not have `BESIDES` more than accumulators, their own or those of
+    the largest instruction, for which they have other tiles as well.
+
+    Args:
+        entry: registers of each thread of the CTA when it begins.
+        groups: warpgroups that compute, beside one that loads.
+        accumulators: registers of a thread that hold accumulators.
+    """
+    largest = M * COLUMNS[-1] // WARPGROUP_THREADS
+    each = REGISTER_COUNTS.step
+    left = (entry * (groups + 1) - PRODUCER_REGISTERS) // groups // each * each
+    few = left <= max(accumulators, largest) + BESIDES
+    return REGISTER_COUNTS[0] if few else PRODUCER_REGISTERS
 
 
 _GROUPS = (8, 16)

@@ -19,6 +19,7 @@ from tilec.ir.mlir import gpu, ir, scf
 from tilec.ir.types import memref_of
 from tilec.isa import Target
 
+from ..analysis.costs import BESIDES
 from ..analysis.effects import Writers, is_shared
 from ..analysis.index_forms import is_pure
 from ..analysis.shared_space import SharedSpace, aligned, conversion_bytes
@@ -30,7 +31,6 @@ from .box_stores import HALF
 from .rings import Needs
 from .tile_loops import loop_over_tiles
 from .warp_roles import PRODUCERS, WarpRoles, warp_roles
-from .wgmma_choice import BESIDES
 
 _BARRIERS = 1024
 """Bytes that mbarriers take, as buffers are aligned: two for a ring, one for turns."""

@@ -12,13 +12,11 @@ from tilec.isa import WARPGROUP_THREADS, Target, TilecError
 from tilec.isa.limits import REGISTER_COUNTS
 from tilec.isa.wording import counted
 
+from ..analysis.costs import producer_registers
+
 PRODUCERS = WARPGROUP_THREADS
 """Threads that load for others: a warpgroup, as registers are given to warpgroups."""
 _UNIT = REGISTER_COUNTS.step
-_FEW, _LEAST = 40, REGISTER_COUNTS[0]
-"""Registers of a producer's thread: as other compilers give it, and where consumers need all."""
-_HEAVY = 200
-"""Registers of accumulators beside which consumers need all that there are."""
 
 
 class WarpRoles(NamedTuple):
@@ -53,7 +51,7 @@ def warp_roles(
         return None
     groups = computing * turns // WARPGROUP_THREADS
     entry = target.registers_at_entry(threads) // _UNIT * _UNIT
-    producer = _LEAST if accumulators >= _HEAVY or groups > 2 else _FEW
+    producer = producer_registers(entry, groups, accumulators)
     left = (entry * (groups + 1) - producer) // groups // _UNIT * _UNIT
     consumer = min(left, REGISTER_COUNTS[-1])
     one = computing + PRODUCERS

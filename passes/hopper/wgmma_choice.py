@@ -25,14 +25,12 @@ from tilec.isa.wording import counted
 from tilec.layout.extents import unit_extents
 from tilec.layout.operands import operand_layout
 
+from ..analysis.costs import BESIDES
 from ..analysis.effects import is_shared
 from ..analysis.uniformity import Uniformity, control_of
 from ..layouts.tile_classes import plain
 from ..search import defining_op
 from .operand_buffers import OperandBuffer, operand_buffer
-
-BESIDES = 26
-"""Registers that a thread of a small kernel needs besides its accumulators."""
 
 
 class WgmmaChoice(NamedTuple):

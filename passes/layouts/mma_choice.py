@@ -13,12 +13,7 @@ from tilec.isa.sass import execution
 from tilec.isa.table import current
 from tilec.layout.extents import unit_counts, unit_extents
 
-WAVEFRONT_BYTES = 128
-"""What shared memory delivers at a time."""
-COMPUTED = 1 / 4
-"""What an element of a factor costs a lane that computes it, in the unit of `Choice.cost`."""
-TRIP_BARRIERS = 32
-"""What two barriers of a trip through shared memory cost, in that unit."""
+from ..analysis.costs import COMPUTED, TRIP_BARRIERS, wavefronts
 
 
 class Extents(NamedTuple):
@@ -63,10 +58,9 @@ class Choice(NamedTuple):
         form: the instruction.
         warps: warps along M and along N.
         instructions: instructions of each warp.
-        cost: of each warp, in machine instructions of the tensor cores: theirs, half the
-            wavefronts in which it reads its operands from shared memory, and a quarter of the
-            elements of them that each lane computes. (Four warps multiply at a time, and one
-            reads: round figures, not measurements.)
+        cost: of each warp, in machine instructions of the tensor cores: theirs, what it takes to
+            read the operands from shared memory, and to compute those elements that lanes
+            compute, by the figures of the cost model.
     """
 
     form: Mma
@@ -189,9 +183,8 @@ def choice(form: Mma, warps: tuple[int, int], product: TileProduct, target: Targ
     a, b = (product.tiles[name] for name in "ab")
     held = rows * a.shape[1], cols * k
     read = held[0] * bits_of(a.element) + held[1] * bits_of(b.element)
-    wavefronts = read / 8 / WAVEFRONT_BYTES
     computed = sum(n for n, own in zip(held, product.computed, strict=True) if own) / LANES
-    cost = instructions * slots(form, target) + wavefronts / 2 + computed * COMPUTED
+    cost = instructions * slots(form, target) + wavefronts(read) + computed * COMPUTED
     return Choice(form, warps, instructions, cost)
 
 
@@ -224,5 +217,4 @@ def trip_cost(product: TileProduct, warps: int) -> float:
     """What it costs a warp to hand D to the other warps through shared memory."""
     m, n, _ = product.extents
     bits = bits_of(product.tiles["d"].element)
-    wavefronts = 2 * m * n * bits / 8 / WAVEFRONT_BYTES / warps
-    return wavefronts / 2 + TRIP_BARRIERS
+    return wavefronts(2 * m * n * bits / warps) + TRIP_BARRIERS

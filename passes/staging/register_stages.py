@@ -17,13 +17,12 @@ from tilec.layout import LinearLayout
 from tilec.layout.extents import is_one_unit
 from tilec.layout.tiling import row_tile
 
+from ..analysis.costs import HELD_REGISTERS
 from ..analysis.places import outermost_loop
 from ..emit import add, index_constant
 from .loop_stages import LoopStages
 from .staged_copies import StagedCopy
 
-_REGISTERS = 32
-"""Registers of a thread that may hold tiles of the next round."""
 _REGISTER_BYTES = 4
 
 
@@ -41,7 +40,7 @@ def fits_registers(copies: list[StagedCopy], warps: int) -> bool:
         if not layout.is_injective or vector_of(copy.copy) * size < _REGISTER_BYTES:
             return False
         taken += prod(layout.out_sizes.values()) * size // (32 * warps * _REGISTER_BYTES)
-    return taken <= _REGISTERS
+    return taken <= HELD_REGISTERS
 
 
 class RegisterStages(LoopStages):

@@ -6,22 +6,17 @@ from dataclasses import dataclass
 
 from tilec.dialects.tile.tiles import bits_of
 from tilec.isa import TilecError
+from tilec.isa.rates import SHARED_BYTES
 
+from ..analysis.costs import TILE_DEPTH, TILE_SIDE, TILE_WARPS, WARP_ACCUMULATORS
 from .memory_product import MemoryProduct
 
-_SIDE = 128
-"""Rows and columns of the result's tile, if accumulators have 32 bits and extents allow."""
-_DEPTH = 64
-"""Elements of K a slice, at most."""
-_SLICE_BITS = 8 * 128
+_SLICE_BITS = 8 * SHARED_BYTES
 """Bits of K a slice, at most: what shared memory delivers at a time."""
 _STEP_BITS = 8 * 32
 """Bits of K that one instruction multiplies, if it is of a usual shape."""
 _LEAST = 16
 """Rows and columns of the smallest tile: those of an instruction."""
-_PER_WARP = 1024
-"""Accumulators of a warp: 32 in each lane; twice as many where warps are eight."""
-_WARPS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +62,13 @@ def product_tiles(product: MemoryProduct, pins: Pins) -> ProductTiles:
             option = name if name == "warps" else f"tile-{name}"
             raise TilecError(f"{option} must be a power of two, not {pin}")
     *_, rows, cols = product.contraction.maps[2]
-    side = _SIDE * 32 // max(32, bits_of(product.elements.total))
+    side = TILE_SIDE * 32 // max(32, bits_of(product.elements.total))
     bits = bits_of(product.elements.a)
     m = pins.m or _clamped(product.static(rows), _LEAST, side)
     n = pins.n or _clamped(product.static(cols), _LEAST, side)
     depth = product.static(product.contraction.depth)
-    k = pins.k or _clamped(depth, _STEP_BITS // bits, min(_DEPTH, _SLICE_BITS // bits))
-    warps = pins.warps or min(_WARPS, max(1, m * n // _PER_WARP))
+    k = pins.k or _clamped(depth, _STEP_BITS // bits, min(TILE_DEPTH, _SLICE_BITS // bits))
+    warps = pins.warps or min(TILE_WARPS, max(1, m * n // WARP_ACCUMULATORS))
     return ProductTiles(m, n, k, warps)
 
 

@@ -49,7 +49,15 @@ def test_examples_are_right(cuda, library, pairs, folder):
     assert library.allocated == 0
 
 
-@pytest.mark.parametrize("name", ["hopper-gemm", "hopper-gemm_cluster"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "hopper-gemm",
+        "hopper-gemm_cluster",
+        pytest.param("hopper-tiles", marks=pytest.mark.slow),
+        pytest.param("hopper-persistent", marks=pytest.mark.slow),
+    ],
+)
 def test_products_of_warpgroups(cuda, library, folder, name):
     """Their tensor maps are made by the driver, and their product is numpy's."""
     from device_pack.programs import Packed

@@ -5,7 +5,12 @@ from __future__ import annotations
 import pytest
 from tilec.isa import target
 from tilec.isa.rates import rates
-from tilec.passes.analysis.costs import Product, cost_of_round
+from tilec.passes.analysis.costs import (
+    Product,
+    cost_of_round,
+    producer_registers,
+    wavefronts,
+)
 
 HOPPER = target("sm_90a")
 
@@ -67,3 +72,24 @@ def test_every_target_has_rates() -> None:
     assert rates(target("sm_75")) == rates(target("sm_80"))
     assert rates(target("sm_121a")) == rates(target("sm_120a"))
     assert rates(target("sm_90")).mma < rates(target("sm_90a")).wgmma
+
+
+@pytest.mark.parametrize(
+    ("entry", "groups", "accumulators", "wanted"),
+    [
+        # As DeepGEMM, CUTLASS and FlashAttention-3 have it: 240 registers beside 24, 232 beside 40,
+        # and with three warpgroups all that there are.
+        (168, 2, 128, 40),
+        (168, 2, 208, 24),
+        (128, 3, 96, 24),
+    ],
+)
+def test_registers_of_those_that_load(
+    entry: int, groups: int, accumulators: int, wanted: int
+) -> None:
+    assert producer_registers(entry, groups, accumulators) == wanted
+
+
+def test_warps_read_shared_memory() -> None:
+    """A kilobyte is eight wavefronts of 32 banks of four bytes; one of four warps reads."""
+    assert wavefronts(8 * 1024) == 1024 / (32 * 4) / 2

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import tilec
@@ -66,3 +68,21 @@ def test_next_tile_reads_what_left(reads: bool) -> None:
     if reads:
         wanted = np.cumsum(wanted, axis=0)
     np.testing.assert_array_equal(c.reshape(TILES + 1, ROWS, COLS), np.stack(wanted))
+
+
+def test_rows_that_end_within_16_bytes() -> None:
+    """TMA would store whole 16 bytes: threads store, and what is beside the rows stays."""
+    example = Path(__file__).parents[3] / "examples" / "hopper" / "tiles.mlir"
+    known = "tile.sizes = array<i64: 1, 8>, "
+    program = example.read_text()
+    assert program.count(known) == 1
+    compiled = tilec.compile(program.replace(known, ""), target="sm_90a")
+    assert "cp.async.bulk.tensor.2d.shared::cluster.global" in compiled.ptx
+    assert ".global.shared::cta" not in compiled.ptx
+    rng = np.random.default_rng(2)
+    m, n, k = 130, 77, 72
+    a, b = (rng.integers(-3, 4, shape).astype(np.float16) for shape in ((m, k), (n, k)))
+    whole = np.full((m, 80), 7, np.float16)
+    compiled.launch(a, b, whole[:, :n], grid=(1, 2), device="sim")
+    np.testing.assert_array_equal(whole[:, :n], a.astype(int) @ b.astype(int).T)
+    assert (whole[:, n:] == 7).all()
