@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from . import elsewhere, jobs
 from .assess import Task
@@ -197,7 +196,9 @@ class Cluster:
             said = answer
             self._devices[task.target][among[0]] = ""  # it has none that works
 
-    def _measured(self, task: Task, outcomes: Sequence[Outcome], worker: str) -> Any:
+    def _measured(
+        self, task: Task, outcomes: Sequence[Outcome], worker: str
+    ) -> list[Outcome] | str:
         """Outcomes with times, or why a worker has none."""
         self._jobs.submit(
             "measure", elsewhere.measure_elsewhere, self._texts, str(self._path), self._name,
@@ -205,7 +206,10 @@ class Cluster:
             dict(versions()), only=[worker], resources=GPU, limit=self._patience * len(outcomes),
         )  # fmt: skip
         (done,) = self._jobs.wait()
-        return done.value if done.error is None else f"{worker}: {done.error}"
+        if done.error is not None:
+            return f"{worker}: {done.error}"
+        found: list[Outcome] = done.value
+        return found
 
 
 def _texts(path: Path) -> dict[str, str]:

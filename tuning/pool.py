@@ -40,7 +40,7 @@ class Pool:
     """
 
     def __init__(self, file: str, name: str, size: int, patience: float = PATIENCE) -> None:
-        self._command = [sys.executable, "-m", "tilec.tuning.worker", file, name]
+        self._command = [sys.executable, "-m", "tilec.tuning.worker_process", file, name]
         self.size, self._patience = size, patience
         self._selector = selectors.DefaultSelector()
         self._workers = [self._begin() for _ in range(size)]

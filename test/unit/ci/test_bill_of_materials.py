@@ -41,7 +41,7 @@ def load():
 bill_of_materials = load()
 PINNED = bill_of_materials.pinned(bill_of_materials.CONSTRAINTS.read_text(encoding="utf-8"))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-EXTRAS = ("dev", "docs", "judge", "lsp", "png", "ptxas", "test")
+EXTRAS = ("dask", "dev", "docs", "judge", "lsp", "optuna", "plots", "png", "ptxas", "test")
 
 
 @pytest.fixture
