@@ -188,12 +188,15 @@ class Stop:
     def register(self, name: str) -> Array:
         """What a register, or a special one, has in the lanes of the warp, (32,).
 
+        Floats of registers of f32 and f64, else integers, or bools of predicates.
+
         Raises:
             LaunchError: if there is no such register here; names the nearest.
         """
         cta, warp, _ = self._at
         found: Array = self._machine.full(self._value(name))[cta, warp]
-        return found
+        type_ = self.type_of(name)
+        return shared.values(found, type_) if type_ in ("f32", "f64") else found
 
     def type_of(self, name: str) -> str:
         """The type of a register, as declared."""
