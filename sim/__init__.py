@@ -6,11 +6,14 @@ from .errors import LaunchError, PtxError, UnsupportedInstructionError
 from .launch import launch
 from .ptx import Module, read
 from .report import Finding, Line, MatrixCount, Report, SimulationError
+from .stepping import Breakpoint, Debugger, QuitDebugging, Stop
 from .tensor_map import TensorMap
 from .timeline import Timeline
 from .unsupported import check
 
 __all__ = [
+    "Breakpoint",
+    "Debugger",
     "Finding",
     "Im2col",
     "LaunchError",
@@ -18,8 +21,10 @@ __all__ = [
     "MatrixCount",
     "Module",
     "PtxError",
+    "QuitDebugging",
     "Report",
     "SimulationError",
+    "Stop",
     "TensorMap",
     "Timeline",
     "UnsupportedInstructionError",

@@ -7,6 +7,7 @@ from tilec.isa.wording import counted
 
 from .findings import StoppedError
 from .machine import Machine
+from .ptx.module import Instruction
 from .queues import Queues
 from .stalls import waiting_warps
 from .sync import Gate
@@ -33,6 +34,19 @@ class Endings:
 
     def deadlock(self) -> StoppedError:
         """Nobody can go on: who waits for what, warp by warp."""
+        words, first, wait = self._waits()
+        error = self._stopped("deadlock", "no thread can make progress: " + "; ".join(words))
+        if first is not None and (first.cause or wait is None):
+            wait = first.instruction
+        error.instruction = wait or error.instruction
+        return error
+
+    def waits(self) -> list[str]:
+        """Who waits for what, warp by warp."""
+        return self._waits()[0]
+
+    def _waits(self) -> tuple[list[str], Gate | None, Instruction | None]:
+        """The same, the gate that is most likely the cause, and the first wait for an mbarrier."""
         machine, queues = self.machine, self.queues
         threads = np.zeros(machine.shape, np.bool_)
         words: list[str] = []
@@ -51,11 +65,7 @@ class Endings:
         words += waits
         if queues.parked or queues.barriers.waiting:
             words.append(self._stuck())
-        error = self._stopped("deadlock", "no thread can make progress: " + "; ".join(words))
-        if first is not None and (first.cause or wait is None):
-            wait = first.instruction
-        error.instruction = wait or error.instruction
-        return error
+        return words, first, wait
 
     def _places(self) -> str:
         queues = self.queues

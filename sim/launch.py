@@ -32,6 +32,7 @@ from .report import Finding, Report, SimulationError
 from .residency import resident_ctas
 from .scheduler import Scheduler
 from .special import WORKSPACE
+from .stepping.debugger import Debugger
 from .symbols import Symbols
 from .taint.unwritten import Unwritten
 from .taint.watcher import Watcher
@@ -80,6 +81,7 @@ def launch(
     symbols: Mapping[str, Array] | None = None,
     progress: Callable[[int, int], None] | None = None,
     timeline: Sequence[int] | None = None,
+    debugger: Debugger | None = None,
 ) -> Report:
     """Run a kernel.
 
@@ -111,6 +113,7 @@ def launch(
             `.global` variables are changed in place as arguments are.
         progress: told, after every wave, how many CTAs have ended and how many there are.
         timeline: the place in the grid of a CTA, as (0, 0, 0), whose `Report.timeline` is made.
+        debugger: stops the launch at breakpoints and steps, and is shown its threads there.
 
     Returns:
         What was found and counted.
@@ -119,6 +122,7 @@ def launch(
         PtxError: for a text that cannot be read, or an unsupported instruction that is reached.
         LaunchError: if kernel, extents or arguments do not fit.
         SimulationError: without checks, if the run cannot go on.
+        QuitDebugging: if `debugger` ends it.
     """
     module = ptx if isinstance(ptx, Module) else read(ptx)
     arch = architecture(module) if arch is None else arch
@@ -159,6 +163,9 @@ def launch(
     if timeline is not None:
         number = geometry.number(_within(timeline, geometry))
         machine.record(Recorder(machine, module, kernel, number))
+    if debugger is not None:
+        debugger.begin(program, findings)
+        translator.whole = True
     entry = Frame(program, function)
     if machine.observer is not None:
         watcher = Watcher(machine, machine.observer.taint)
@@ -173,9 +180,11 @@ def launch(
     for first in range(0, geometry.ctas, resident):
         machine.begin(first, min(resident, geometry.ctas - first))
         try:
-            Scheduler(machine, translator, entry, limit, turns).run()
+            Scheduler(machine, translator, entry, limit, turns, debugger).run()
         except StoppedError as error:
             completed = False
+            if debugger is not None:
+                debugger.failed(error)
             if machine.observer is not None:
                 machine.observer.end()
             findings.append(stopped(module, error))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from textwrap import fill
 
@@ -241,6 +241,16 @@ class Report:
     def _left_out(self) -> list[str]:
         """What was not looked for, in words."""
         return [f"incomplete: {what} were not looked for" for what in self.unchecked]
+
+    def to_html(self, notes: Sequence[str] = ()) -> str:
+        """A page that stands by itself, in UTF-8.
+
+        Args:
+            notes: lines that are told besides.
+        """
+        from .report_html import document  # noqa: PLC0415 (only there)
+
+        return document(self.kernel, self._repr_html_(), notes)
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""

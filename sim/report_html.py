@@ -1,4 +1,4 @@
-"""A report as a notebook shows it."""
+"""A report as a notebook shows it, and as a page."""
 
 from __future__ import annotations
 
@@ -21,6 +21,25 @@ def page(
         f"<table>{_rows('td', counts)}</table>"
         f"<details><summary>{len(lines)} instructions of the text</summary>"
         f"<table>{_rows('th', [columns])}{_rows('td', lines)}</table></details></div>"
+    )
+
+
+_STYLE = """
+body { font: 15px/1.5 system-ui, sans-serif; margin: 2em; color-scheme: light dark }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums }
+th, td { padding: .1em .8em; text-align: left; border-bottom: 1px solid #8884 }
+li { white-space: pre-wrap; font-family: ui-monospace, monospace }
+summary { cursor: pointer; margin: 1em 0 .5em }
+"""
+
+
+def document(kernel: str, body: str, notes: Sequence[str]) -> str:
+    """A page of what `page` gives, and of lines that follow it."""
+    told = "".join(f"<p>{escape(note)}</p>" for note in notes)
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        f"<title>{escape(kernel)}: report of a run</title><style>{_STYLE}</style></head>\n"
+        f"<body>{body.replace('<details>', '<details open>')}{told}</body></html>"
     )
 
 

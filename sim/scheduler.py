@@ -27,8 +27,8 @@ from .machine import Machine
 from .order import PATIENCE, Together, WarpByWarp
 from .queues import Queues
 from .report import SimulationError
+from .stepping.debugger import Debugger
 from .sync import BarrierSync, Gate, Members
-from .timeline.recorder import Recorder
 from .translator import Translator
 from .warps import lane_bits, whole_warps
 
@@ -57,6 +57,7 @@ class Scheduler:
         order: which group runs next.
         max_steps: the wave's limit on `machine.steps`.
         queues: the groups, by what they wait for.
+        debugger: told of every instruction before it is executed; or None.
     """
 
     def __init__(
@@ -66,6 +67,7 @@ class Scheduler:
         entry: Frame,
         max_steps: int,
         order: Together | WarpByWarp,
+        debugger: Debugger | None = None,
     ) -> None:
         self.machine = machine
         self.translator = translator
@@ -77,6 +79,9 @@ class Scheduler:
         self._events = machine.phases.events
         self._idle = 0
         self.turn = 0
+        self.debugger = debugger
+        if debugger is not None:
+            debugger.wave(self)
         ctas, warps, lanes = machine.shape
         group = Group(entry, 0, 0, None, None, ctas * warps * lanes, ctas * warps)
         group.narrow(machine.live, machine.live)
@@ -115,6 +120,10 @@ class Scheduler:
             if not queues.parked and not queues.barriers.waiting:
                 return
             raise self._endings.stuck()
+
+    def waits(self) -> list[str]:
+        """Who waits for what, in words."""
+        return self._endings.waits()
 
     # Threads that wait for each other by mbarriers
 
@@ -175,8 +184,11 @@ class Scheduler:
             else:
                 self._straight(group, code)
             group.turn = self.turn
-            if machine.recorder is not None and code.last is not None:
-                machine.recorder.issue(code.last)
+            if code.last is not None:
+                if self.debugger is not None:
+                    self.debugger.at(group, len(code.steps), code.last)
+                if machine.recorder is not None:
+                    machine.recorder.issue(code.last)
             go = code.end.next(machine)
             if machine.phases.vain is not None:
                 vain, machine.phases.vain = machine.phases.vain, None
@@ -196,8 +208,8 @@ class Scheduler:
 
     def _straight(self, group: Group, code: Code) -> None:
         """Run a block whose instructions need not wait."""
-        if self.machine.recorder is not None:
-            self._record(group, code, self.machine.recorder)
+        if self.machine.recorder is not None or self.debugger is not None:
+            self._told(group, code)
             return
         at = group.index
         try:
@@ -208,10 +220,14 @@ class Scheduler:
         except (IndexError, TilecError) as error:
             _fail(error, group.frame.place(group.block, at))
 
-    def _record(self, group: Group, code: Code, recorder: Recorder) -> None:
-        """The same, told to a recorder."""
+    def _told(self, group: Group, code: Code) -> None:
+        """The same, told to a recorder, and to who stops there."""
+        recorder = self.machine.recorder
         for at in range(group.index, len(code.steps)):
-            recorder.issue(code.instructions[at])
+            if self.debugger is not None:
+                self.debugger.at(group, at, code.instructions[at])
+            if recorder is not None:
+                recorder.issue(code.instructions[at])
             try:
                 code.steps[at]()
             except (IndexError, TilecError) as error:
@@ -222,6 +238,8 @@ class Scheduler:
         machine = self.machine
         recorder = machine.recorder
         for at in range(group.index, len(code.steps)):
+            if self.debugger is not None:
+                self.debugger.at(group, at, code.instructions[at])
             sync = code.syncs[at]
             if sync is not None and (group.merge is not None or code.counted(sync)):
                 group.index = at

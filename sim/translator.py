@@ -31,12 +31,14 @@ class Translator:
         unwritten: notes who has written registers that may be read before, if anybody asks.
         translated: called with every block that has been bound, and the instructions of its
             steps, if anybody asks.
+        whole: whether all results are put in registers, for who looks at these.
     """
 
     def __init__(self, program: Program) -> None:
         self.program = program
         self.unwritten: Unwritten | None = None
         self.translated: Callable[[Code, list[Binding]], None] | None = None
+        self.whole = False
         self._bindings: list[Binding] = []
         self._failed: list[PtxError] = []
         self._names: dict[str, frozenset[str]] = {}
@@ -112,7 +114,8 @@ class Translator:
         code = Code(body, [], [], end)
         products = sum(traits(instruction).product for instruction in body)
         uses = self.program.placement.uses
-        deferred = chained(body, uses(frame.function)) if products > 1 else frozenset()
+        deferring = products > 1 and not self.whole
+        deferred = chained(body, uses(frame.function)) if deferring else frozenset()
         for index, instruction in enumerate(body):
             binding = Binding(frame, instruction)
             binding.deferred = index in deferred

@@ -8,6 +8,7 @@ import json
 import re
 import sys
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import NoReturn
@@ -23,6 +24,7 @@ from tilec.sim.tensor.product import NUMERICS
 
 from .colours import say
 from .common import Parser, leave, run
+from .debug_session import DebugSession
 from .files import check_outputs, write_outputs
 from .run_arguments import FORMS, Array, Value, argument
 from .run_program import LoadedProgram, RefusedError, load
@@ -130,13 +132,13 @@ def parser() -> argparse.ArgumentParser:
         help="do not check memory accesses and barriers",
     )
     add("--max-steps", metavar="N", type=_count, help="stop a run after so many steps")
+    what = "stop before the first instruction, and read commands; `help` lists them"
+    add("--debug", action="store_true", help=what)
+    what = "the same, and read the commands from a file instead of standard input"
+    add("--debug-commands", metavar="FILE", help=what)
     add = made.add_argument_group("report").add_argument
-    add(
-        "--report",
-        choices=("text", "json"),
-        default="text",
-        help="format of the report; default: text",
-    )
+    what = "format of the report, a page of HTML among them; default: text"
+    add("--report", choices=("text", "json", "html"), default="text", help=what)
     add("--lines", action="store_true", help="add counts for each line of the PTX to a text report")
     add(
         "--dry-run",
@@ -163,6 +165,7 @@ def _dry_run(program: LoadedProgram, arguments: argparse.Namespace) -> int:
 
 
 def _run(program: LoadedProgram, arguments: argparse.Namespace) -> int:
+    arguments.debug |= arguments.debug_commands is not None
     if arguments.explore and program.compiled is None:
         raise TilecError(f"--explore shows a tile program's passes; {arguments.input} is PTX")
     values = [argument(spec, i, arguments.seed) for i, spec in enumerate(arguments.arg)]
@@ -172,7 +175,10 @@ def _run(program: LoadedProgram, arguments: argparse.Namespace) -> int:
     before = [np.copy(v) if isinstance(v, np.ndarray) else v for v in values]
     wanted = expected(arguments.check, before) if arguments.check else {}
     on_gpu = _on_gpu(program, arguments)
-    report = (_run_on_gpu if on_gpu else _simulated)(program, values, arguments)
+    try:
+        report = (_run_on_gpu if on_gpu else _simulated)(program, values, arguments)
+    except sim.QuitDebugging:
+        return 0
     ok = report is None or report.ok
     outcomes = [
         compare(number, value, one)
@@ -218,6 +224,8 @@ def _on_gpu(program: LoadedProgram, arguments: argparse.Namespace) -> bool:
             ("--symbol", arguments.symbol),
             ("--timeline", arguments.timeline),
             ("--explore", arguments.explore),
+            ("--debug", arguments.debug),
+            ("--report html", arguments.report == "html"),
         )
         if given
     ]
@@ -272,7 +280,9 @@ def _simulated(
     program: LoadedProgram, values: Sequence[Value], arguments: argparse.Namespace
 ) -> sim.Report:
     to = _launch_of(program, values, arguments, SMS)
-    with ProgressBar() as bar:
+    with ExitStack() as stack:
+        session = _session(arguments) if arguments.debug else None
+        bar = None if session is not None else stack.enter_context(ProgressBar())
         return sim.launch(
             program.ptx,
             to.name,
@@ -286,9 +296,24 @@ def _simulated(
             checks=arguments.checks,
             max_steps=arguments.max_steps,
             symbols=_symbols(arguments),
-            progress=bar.update,
+            progress=None if bar is None else bar.update,
             timeline=arguments.cta if arguments.timeline or arguments.explore else None,
+            debugger=None if session is None else session.debugger,
         )
+
+
+def _session(arguments: argparse.Namespace) -> DebugSession:
+    """Who reads the commands of `--debug`."""
+    if not arguments.debug_commands:
+        if arguments.input == "-":
+            raise TilecError("--debug reads commands, and '-' the program, from standard input")
+        return DebugSession()
+    try:
+        commands = Path(arguments.debug_commands).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise TilecError(f"{arguments.debug_commands}: {why}") from None
+    return DebugSession(io.StringIO(commands))
 
 
 def _symbols(arguments: argparse.Namespace) -> dict[str, Array]:
@@ -325,6 +350,10 @@ def _many(count: int, what: str) -> str:
 def _print(
     report: sim.Report | None, outcomes: Sequence[Outcome], arguments: argparse.Namespace
 ) -> None:
+    if arguments.report == "html":
+        assert report is not None
+        print(report.to_html([f"check {arguments.check}: {outcome}" for outcome in outcomes]))
+        return
     if arguments.report == "json":
         document = {
             "device": str(cuda.gpu()) if report is None else "sim",

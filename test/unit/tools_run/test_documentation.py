@@ -3,6 +3,7 @@
 import re
 import shlex
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -55,10 +56,13 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_python() -> None:
-    (launch,) = (block for block in blocks("python") if "launch(" in block)
-    names: dict[str, object] = {}
+    launch, stopping = (block for block in blocks("python") if "launch(" in block)
+    names: dict[str, Any] = {}
     exec(compile(launch, "simulator.md", "exec"), names)
-    np.testing.assert_array_equal(names["y"], 2 * np.arange(1000))  # type: ignore[arg-type]
+    np.testing.assert_array_equal(names["y"], 2 * np.arange(1000))
+    exec(compile(stopping, "simulator.md", "exec"), names)
+    np.testing.assert_array_equal(names["sums"][0], 4 * np.arange(32))
+    np.testing.assert_array_equal(names["y"], 4 * np.arange(1000))
 
 
 def test_commands() -> None:
