@@ -7,11 +7,13 @@ what they do and ranks them, and a store keeps what is found.
 from __future__ import annotations
 
 from .declared import Tunable, tunable
+from .memory import Memory
 from .parameters import Parameter, powers
 from .programs import load
 from .space import Space
 
 __all__ = [
+    "Memory",
     "Parameter",
     "Space",
     "Tunable",
