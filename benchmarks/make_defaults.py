@@ -4,9 +4,9 @@
         [--output passes/defaults/table.json]
 
 Kernels and sizes are those of `default_kernels.py`. What the store knows is not tried again, so an
-interrupted run goes on where it was. Sizes for which nothing could be ranked are left out; of equal
-cost, what a kernel has by itself is kept. `check_defaults.py` compares the table with f35790c's
-defaults by the simulator's counts.
+interrupted run goes on where it was. Of those that cost the same within 2 %, what a kernel has by
+itself is kept, or the one taken whose units have least to do in all. `check_defaults.py` compares
+the table with f35790c's defaults by the simulator's counts.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ LARGEST = {"sm_90a": 10**12}
 """Multiplications of the largest product that is tuned: a persistent CTA takes its tiles one after
 the other, and a longer walk through them is refused. The nearest size stands for larger ones."""
 _GAIN = 0.02
-"""What a candidate must save to be taken instead of what the kernel has by itself."""
+"""Shares of a cost that count as none, as far as the model can tell."""
 
 
 def choice(study: Study, tunable: Tunable) -> Outcome | None:
@@ -42,9 +42,15 @@ def choice(study: Study, tunable: Tunable) -> Outcome | None:
     if own.reason == "it cannot be counted":
         return None
     best = study.best
-    if best is None or best.cost is None or own.cost is None:
-        return best
-    return own if own.cost * (1 - _GAIN) <= best.cost else best
+    if best is None or best.cost is None:
+        return None
+    near = [one for one in study.ranked if (one.cost or 0.0) * (1 - _GAIN) <= best.cost]
+    return own if own in near else min(near, key=_work)
+
+
+def _work(outcome: Outcome) -> float:
+    """Cycles of all units together, which tell candidates apart that the longest does not."""
+    return float(sum(outcome.counts["estimate"]["cycles"].values()))
 
 
 def rows(name: str, targets: list[str], store: Path, jobs: int) -> dict[str, list[dict[str, Any]]]:

@@ -99,8 +99,8 @@ def _of_table(product: MemoryProduct, pins: Pins, target: Target) -> ProductTile
     known = default_of("gemm", target.name, {"m": m, "n": n, "k": k})
     if known is None or pins.warps not in (None, known.parameters["warps"]):
         return None
-    tiles = (known.parameters[name] for name in ("BM", "BN", "BK", "warps"))
-    return ProductTiles(*tiles, source=str(known))
+    given = known.parameters
+    return ProductTiles(given["BM"], given["BN"], given["BK"], given["warps"], str(known))
 
 
 def _clamped(extent: int | None, least: int, most: int) -> int:
