@@ -14,7 +14,7 @@ below it. Where each figure comes from:
 - B200. What CUDA says of one (github.com/pytorch/ao/pull/4002): 148 SMs, 126.5 MB of L2, and 7680
   bits of memory at 3996 MHz, which are 7.67 TB/s, where the data sheet says 8; the SMs also by
   chipsandcheese.com, "Nvidia's B200". Its clock is not confirmed: 1.85 GHz is what NVIDIA's 2.25
-  PFLOPS of dense f16 are at 8192 a clock and SM; hmc-tech.com has 1.86 with tensor cores, else 1.98.
+  PFLOPS of dense f16 are at 8192 a clock and SM; hmc-tech.com has 1.86 with tensor cores.
 - RTX 5090. 170 SMs, 2407 MHz, 1792 GB/s and 96 MB of L2 by Linux Format's review of May 2025.
 """
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from tilec.isa import LaunchError, TilecError
@@ -109,6 +109,34 @@ class Launched(NamedTuple):
             assert isinstance(type_, ArrayType)
             found[name] = flat.values[name], max(type_.dtype.bits // 8, 1)
         return found
+
+
+class Tried(NamedTuple):
+    """What configurations are tried for.
+
+    Attributes:
+        kernel: with the settings that they do not change.
+        key: what decides of the arguments.
+        by: what is best; None for the least time.
+        device: the name of the GPU, `simulator` for its counts, or None: there is no clock.
+    """
+
+    kernel: Kernel
+    key: Hashable
+    by: By | None
+    device: str | None
+
+
+class Memory(Protocol):
+    """What remembers trials beyond a process; `tilec.tuning.Memory` is one."""
+
+    def recall(self, tried: Tried, configs: Sequence[Config]) -> Sequence[float] | None:
+        """What each configuration costs, infinity of one that fails; None if any is not known."""
+        ...
+
+    def remember(self, tried: Tried, trials: Sequence[Trial]) -> None:
+        """Keep what was found."""
+        ...
 
 
 def try_all(

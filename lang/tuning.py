@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
+from math import inf
 from threading import RLock
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
@@ -13,7 +14,7 @@ from tilec.isa import LaunchError, TilecError, UnknownNameError
 
 from .annotations import ConstantParameter
 from .kernels import Grid, Kernel
-from .trials import By, Config, Launched, Trial, cheapest, try_all
+from .trials import By, Config, Launched, Memory, Trial, Tried, cheapest, try_all
 
 if TYPE_CHECKING:
     from tilec.sim import Report
@@ -30,12 +31,19 @@ class TunedKernel:
         configs: those that are tried.
         key: which arguments decide.
         by: what is best.
+        memory: what remembers trials beyond this process; None for nothing.
     """
 
     def __init__(
-        self, kernel: Kernel, configs: Sequence[Config], key: Key | None, by: By | None
+        self,
+        kernel: Kernel,
+        configs: Sequence[Config],
+        key: Key | None,
+        by: By | None,
+        memory: Memory | None = None,
     ) -> None:
         self.kernel, self.configs, self.key, self.by = kernel, tuple(configs), key, by
+        self.memory = memory
         self._variants = [kernel.using(**config.settings) for config in self.configs]
         self._trials: dict[Hashable, tuple[Trial, ...]] = {}
         self._chosen: dict[Hashable, int] = {}
@@ -57,7 +65,9 @@ class TunedKernel:
         Raises:
             TilecError: as `Kernel.using`.
         """
-        return TunedKernel(self.kernel.using(**options), self.configs, self.key, self.by)
+        return TunedKernel(
+            self.kernel.using(**options), self.configs, self.key, self.by, self.memory
+        )
 
     def best(self, *args: Any, **kwargs: Any) -> Config | None:
         """The configuration chosen for arguments like these; None if none is yet.
@@ -104,7 +114,13 @@ class TunedKernel:
             for variant, config in zip(self._variants, self.configs, strict=True)
         ]
         flat = candidates[0].flat()  # says what is wrong with the arguments
-        if self.by is None and not candidates[0].is_on_gpu(flat):
+        on_gpu = self.by is None and candidates[0].is_on_gpu(flat)
+        tried = Tried(self.kernel, key, self.by, _device(self.by, on_gpu))
+        known = None if self.memory is None else self.memory.recall(tried, self.configs)
+        if known is not None and min(known) < inf:
+            self._chosen[key] = known.index(min(known))
+            return self._chosen[key]
+        if self.by is None and not on_gpu:
             self._warn()
             return 0
         self._busy.add(key)
@@ -113,6 +129,8 @@ class TunedKernel:
         finally:
             self._busy.discard(key)
         self._chosen[key] = cheapest(self._trials[key], self.kernel.function.__name__)
+        if self.memory is not None:
+            self.memory.remember(tried, self._trials[key])
         return self._chosen[key]
 
     def _warn(self) -> None:
@@ -169,6 +187,17 @@ class TunedKernel:
         return f"{self.kernel!r}, the best of {len(self.configs)} configurations"
 
 
+def _device(by: By | None, on_gpu: bool) -> str | None:
+    """What trials run on; None where nothing could tell which is best."""
+    if by is not None:
+        return "simulator"
+    if not on_gpu:
+        return None
+    from tilec.runtime.cuda import gpu  # noqa: PLC0415 (for launches on a GPU)
+
+    return gpu().name
+
+
 def _part(value: Any, *, by_value: bool) -> Hashable:
     """What an argument adds to the key: of an array its extents and its type."""
     if isinstance(value, np.ndarray):
@@ -213,7 +242,11 @@ class TunedLauncher:
 
 
 def autotune(
-    configs: Iterable[Config], *, key: Key | None = None, by: By | None = None
+    configs: Iterable[Config],
+    *,
+    key: Key | None = None,
+    by: By | None = None,
+    memory: Memory | None = None,
 ) -> Callable[[Kernel], TunedKernel]:
     """Launch a kernel with the best of several configurations, as `@autotune(…)` above `@kernel`.
 
@@ -230,12 +263,15 @@ def autotune(
             `do_bench`; where a launch does not run there, the first is taken, with a warning. Or a
             function of the simulator's report that gives what is to be least, as
             `lambda report: report.sectors`; then it is the simulator that runs them all.
+        memory: what remembers trials beyond this process, `tilec.tuning.Memory("tune.sqlite")`;
+            what it knows is not tried again, and where there is no GPU, what was timed on one is
+            taken.
 
     Raises:
         TilecError: for configurations that do not fit the kernel.
     """
     made = tuple(configs)
-    return lambda kernel: TunedKernel(_checked(kernel, made, key), made, key, by)
+    return lambda kernel: TunedKernel(_checked(kernel, made, key), made, key, by, memory)
 
 
 def _checked(kernel: Kernel, configs: Sequence[Config], key: Key | None) -> Kernel:

@@ -32,8 +32,12 @@ class FromLinalg(KernelPass):
     rows, along z for the batch. A remark gives the number; if all extents are static, so does
     the attribute `known_grid_size`.
 
+    Tiles that are not pinned are those of tilec's table of defaults, which the tuner's model found,
+    for a product of f16 or bf16 with sums in f32, static extents, and a target and size that the
+    table has or is near to; a remark says so. Otherwise extents and element types decide.
+
     Attributes:
-        tile_m: rows of a tile of the result; chosen by extents and element types if None.
+        tile_m: rows of a tile of the result; chosen if None.
         tile_n: its columns.
         tile_k: what a slice has of the depth.
         warps: warps of a CTA, if the kernel's `known_block_size` does not say.

@@ -9,6 +9,7 @@ from __future__ import annotations
 from .connection import Tls
 from .declared import Tunable, tunable
 from .errors import TuningError
+from .memory import Memory
 from .parameters import Parameter, powers
 from .problems import Problem, problem, read_problems
 from .programs import load
@@ -19,6 +20,7 @@ from .studies import Progress, Study
 
 __all__ = [
     "Constraint",
+    "Memory",
     "Outcome",
     "Parameter",
     "Problem",

@@ -8,19 +8,22 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from tilec.isa import nearest
+from tilec.isa import DEFAULT_TARGET, nearest
 from tilec.isa.launch import Extents, extents
 from tilec.lang.kernels import Grid, Kernel, Launcher
 
 from .arguments import ArgumentSpec, argument
+from .choices import Choice, choose, problem_of
 from .errors import TuningError
 from .expressions import Expression, parse
 from .parameters import parameter
 from .problems import Problem
-from .sources import Program, PythonProgram, digest
+from .sources import SETTINGS, Program, PythonProgram, digest
 from .space import Candidate, Constraint, Space
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tilec.compiled import Compiled
 
 
@@ -35,6 +38,7 @@ class Tunable:
         arguments: in the kernel's order.
         grid: CTAs along x, y and z; None where the kernel says.
         place: `file:line:col` of the declaration, or empty.
+        table: what the shipped table of defaults calls the kernel; empty if it is not in it.
     """
 
     program: Program
@@ -43,6 +47,7 @@ class Tunable:
     arguments: tuple[ArgumentSpec, ...]
     grid: Expression | None
     place: str = ""
+    table: str = ""
 
     @property
     def name(self) -> str:
@@ -68,6 +73,46 @@ class Tunable:
     def __getitem__(self, grid: Grid) -> Launcher:
         """The kernel in Python on a grid, as it is where nobody tunes it."""
         return self.kernel[grid]
+
+    def choose(
+        self, problem: Problem, target: str = DEFAULT_TARGET, store: str | Path | None = None
+    ) -> Choice:
+        """The candidate to take: the best of a store, the shipped table's, or the kernel's own.
+
+        Args:
+            problem: the sizes.
+            target: such as `sm_90a`.
+            store: the file of a store, if there is one.
+
+        Raises:
+            TuningError: for a file that is no store, or is not there.
+        """
+        return choose(self, problem, target, store)
+
+    def launch(self, *args: Any, store: str | Path | None = None, **settings: Any) -> Any:
+        """Run the kernel in Python with the parameters that `choose` finds for its arguments.
+
+        Args:
+            args: arrays and scalars, in the kernel's order, without its constants.
+            store: the file of a store, if there is one.
+            settings: as `Kernel.using` takes them, but for those that are searched.
+
+        Returns:
+            As a launch of the kernel.
+
+        Raises:
+            TuningError: for arguments of which the declaration does not say what problem they are.
+            TilecError: as a launch of the kernel.
+        """
+        kernel = self.kernel.using(**settings)
+        problem = problem_of(self, args)
+        target = kernel.settings.target or DEFAULT_TARGET
+        chosen = dict(self.choose(problem, target, store).candidate)
+        grid = self.ctas(chosen, problem)
+        if grid is None:
+            raise TuningError(f"the declaration of {self.name} has no grid", self.place)
+        searched = {name: chosen.pop(name) for name in SETTINGS if name in chosen}
+        return kernel.using(**searched)[grid](*args, **chosen)
 
     def __call__(self, *_args: Any, **_kwargs: Any) -> NoReturn:
         """Refuse: a kernel takes a grid first."""
@@ -153,6 +198,7 @@ def declare(
     arguments: Mapping[str, str],
     grid: str | None,
     find: Finder,
+    table: str = "",
 ) -> Tunable:
     """A tunable kernel from the parts of its declaration.
 
@@ -166,6 +212,7 @@ def declare(
         arguments: as `arguments.argument` takes them.
         grid: CTAs along x, y and z.
         find: the place of a name in a part of the declaration.
+        table: what the shipped table of defaults calls the kernel.
 
     Raises:
         TuningError: at its place, for whatever is wrong.
@@ -198,7 +245,7 @@ def declare(
             raise TuningError(
                 f"`{read}` reads '{name}', which is no parameter and no size; nearest: {close}", at
             )
-    found = Tunable(program, space, dict(problem), taken, ctas, place)
+    found = Tunable(program, space, dict(problem), taken, ctas, place, table)
     return found.pinned(pins)
 
 
@@ -210,6 +257,7 @@ def tunable(
     grid: str | None = None,
     where: Iterable[str] = (),
     pins: Mapping[str, int] | None = None,
+    table: str = "",
 ) -> Callable[[Kernel], Tunable]:
     """Declare the space that is searched for a kernel, as `@tunable(…)` above `@kernel`.
 
@@ -221,6 +269,8 @@ def tunable(
         grid: CTAs along x, y and z: `cdiv(n, BN), cdiv(m, BM)`.
         where: constraints, such as `BM * BN <= 32768`, of parameters and sizes.
         pins: single values of some parameters.
+        table: what the shipped table of defaults calls such a kernel, `gemm` or `attention`, whose
+            parameters and sizes then have the table's names; empty for none.
 
     Raises:
         TuningError: at the place of the call, for what does not fit.
@@ -251,6 +301,7 @@ def tunable(
             arguments=arguments,
             grid=grid,
             find=lambda _part, _name: place,
+            table=table,
         )
 
     return with_space

@@ -77,6 +77,12 @@ class Expression:
         found = (n.id for n in ast.walk(self.tree) if isinstance(n, ast.Name))
         return frozenset(found) - _FUNCTIONS.keys()
 
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The expressions of a list, as text; of one expression it alone."""
+        items = self.tree.elts if isinstance(self.tree, ast.Tuple) else (self.tree,)
+        return tuple(map(ast.unparse, items))
+
     def value(self, names: Mapping[str, int]) -> Value:
         """What it is worth.
 

@@ -41,7 +41,7 @@ class Estimate:
     Attributes:
         seconds: of the launch.
         limit: what takes longest: `tensor`, `shared`, `l2`, `issue`, `special` or `dram`.
-        cycles: of an SM, by what takes them.
+        cycles: of an SM, by what takes them, if all SMs had as much to do.
         waves: rounds of CTAs, the last one whole.
         resident: CTAs of an SM at once.
     """
@@ -93,11 +93,17 @@ def estimate(
         "dram": missed / gpu.dram_bytes * gpu.hertz * gpu.sms,
     }
     cycles = {name: value / gpu.sms for name, value in cycles.items()}
-    limit = max(cycles, key=lambda name: cycles[name])
-    idle = waves * gpu.sms * held.ctas / ctas if ctas > gpu.sms else gpu.sms / ctas
-    whole = cycles["dram"] if limit == "dram" else cycles[limit] * idle
+    stretched = _of_busiest(ctas, held.ctas, gpu.sms) * gpu.sms / ctas
+    longest = {name: one if name == "dram" else one * stretched for name, one in cycles.items()}
+    limit = max(longest, key=lambda name: longest[name])
     begun = waves * BEGINNING / resident  # of several CTAs one begins while others work
-    return Estimate((whole + begun) / gpu.hertz, limit, cycles, waves, resident)
+    return Estimate((longest[limit] + begun) / gpu.hertz, limit, cycles, waves, resident)
+
+
+def _of_busiest(ctas: int, held: int, sms: int) -> int:
+    """CTAs that an SM computes at most: of each whole wave, and its share of the last."""
+    waves, rest = divmod(ctas, sms * held)
+    return waves * held + ceil(rest / sms)
 
 
 def _tensor_cycles(counts: Counts, target: Target) -> float:

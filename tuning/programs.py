@@ -24,6 +24,7 @@ _KEYS = {
     "problem": dict,
     "arguments": dict,
     "grid": str,
+    "table": str,
 }
 _NEEDED = ("template", "kernel", "parameters", "problem", "arguments")
 
@@ -126,6 +127,7 @@ def _from_json(path: Path) -> dict[str, Tunable]:
         arguments=said["arguments"],
         grid=said.get("grid"),
         find=find,
+        table=said.get("table", ""),
     )
     return {made.name: made}
 

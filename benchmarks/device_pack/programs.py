@@ -87,10 +87,10 @@ class Packed:
             for kind in GEMMS:
                 if kind.name in IN_TURN:  # seven tiles, of which CTAs have three or two
                     how = fitted(PINGPONG, kind)
-                    kernel = compiled(kind, how, self._target, level=1)
+                    made = compiled(kind, how, self._target, level=1)
                     m, n, k = 448, 256, 5 * how.tile[2]
                     shapes = [(m, k), (n, k) if kind.n_by_k else (k, n), (m, n)]
-                    yield _of_pools(kernel.name, kernel.ptx, kernel.fields, (1, 7), shapes)
+                    yield _of_pools(made.name, made.ptx, made.fields, (1, 7), shapes)
 
     def _example(
         self, name: str, kernel: str, grid: Sequence[int], sizes: Sequence[int], how: Sequence[str]

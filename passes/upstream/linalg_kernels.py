@@ -36,7 +36,7 @@ def convert_kernel(kernel: Kernel, pins: Pins) -> None:
     op = found.product
     with kernel.at(op):
         product = memory_product(found)
-        tiles = product_tiles(product, _with_warps(kernel, pins))
+        tiles = product_tiles(product, _with_warps(kernel, pins), kernel.target)
         _say_launch(kernel, op, product, tiles)
         with ir.InsertionPoint(op):
             emit_product(product, tiles)
@@ -68,11 +68,12 @@ def _say_launch(
     if "known_block_size" not in attributes:
         attributes["known_block_size"] = ir.DenseI32ArrayAttr.get([tiles.warps * LANES, 1, 1])
     axes = _grid(product, tiles)
+    why = f", as {tiles.source} has it" if tiles.source else ""
     written = ", ".join(" x ".join(map(str, axis)) or "1" for axis in axes)
     kernel.remark(
         op,
         f"becomes tiles of {tiles.m}x{tiles.n}x{tiles.k} (M, N, K) for "
-        f"{counted(tiles.warps, 'warp')}; its "
+        f"{counted(tiles.warps, 'warp')}{why}; its "
         f"grid is ({written})",
     )
     sizes = [prod(ctas.count or 0 for ctas in axis) for axis in axes]

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tilec.dialects.tile.tiles import bits_of
-from tilec.isa import TilecError
+from tilec.ir.mlir import ir
+from tilec.isa import Target, TilecError
 from tilec.isa.rates import SHARED_BYTES
 
 from ..analysis.costs import TILE_DEPTH, TILE_SIDE, TILE_WARPS, WARP_ACCUMULATORS
+from ..defaults import default_of
 from .memory_product import MemoryProduct
 
 _SLICE_BITS = 8 * SHARED_BYTES
@@ -38,20 +40,23 @@ class ProductTiles:
         n: columns of B and of the result.
         k: what one slice has of the depth.
         warps: warps of a CTA.
+        source: where they come from, if not from the extents.
     """
 
     m: int
     n: int
     k: int
     warps: int
+    source: str = ""
 
 
-def product_tiles(product: MemoryProduct, pins: Pins) -> ProductTiles:
-    """The tiles of a product.
+def product_tiles(product: MemoryProduct, pins: Pins, target: Target | None) -> ProductTiles:
+    """The tiles of a product: those that are pinned, of the table of defaults, or by its extents.
 
     Args:
         product: the product; its static extents make tiles no larger than they need be.
         pins: what is not to be chosen.
+        target: the GPU, if it is known.
 
     Raises:
         TilecError: if a pin is not a power of two.
@@ -61,6 +66,9 @@ def product_tiles(product: MemoryProduct, pins: Pins) -> ProductTiles:
         if pin is not None and (pin < 1 or pin & (pin - 1)):
             option = name if name == "warps" else f"tile-{name}"
             raise TilecError(f"{option} must be a power of two, not {pin}")
+    found = None if target is None else _of_table(product, pins, target)
+    if found is not None:
+        return found
     *_, rows, cols = product.contraction.maps[2]
     side = TILE_SIDE * 32 // max(32, bits_of(product.elements.total))
     bits = bits_of(product.elements.a)
@@ -70,6 +78,24 @@ def product_tiles(product: MemoryProduct, pins: Pins) -> ProductTiles:
     k = pins.k or _clamped(depth, _STEP_BITS // bits, min(TILE_DEPTH, _SLICE_BITS // bits))
     warps = pins.warps or min(TILE_WARPS, max(1, m * n // WARP_ACCUMULATORS))
     return ProductTiles(m, n, k, warps)
+
+
+def _of_table(product: MemoryProduct, pins: Pins, target: Target) -> ProductTiles | None:
+    """What the table of defaults has for a product of which no tile is pinned; None if nothing."""
+    *batch, rows, cols = product.contraction.maps[2]
+    elements = product.elements
+    usual = all(isinstance(one, ir.F16Type | ir.BF16Type) for one in (elements.a, elements.b))
+    if batch or not usual or not isinstance(elements.total, ir.F32Type):
+        return None
+    extents = (product.static(loop) for loop in (rows, cols, product.contraction.depth))
+    m, n, k = (extent or 0 for extent in extents)
+    if (pins.m, pins.n, pins.k) != (None, None, None) or not m * n * k:
+        return None
+    known = default_of("gemm", target.name, {"m": m, "n": n, "k": k})
+    if known is None or pins.warps not in (None, known.parameters["warps"]):
+        return None
+    given = known.parameters
+    return ProductTiles(given["BM"], given["BN"], given["BK"], given["warps"], str(known))
 
 
 def _clamped(extent: int | None, least: int, most: int) -> int:

@@ -75,3 +75,19 @@ def test_an_order_by_which_more_is_read_together_asks_less_of_dram() -> None:
     assert good == pytest.approx(2 * best)
     gpu = gpu_of(known)
     assert none == pytest.approx(loaded / gpu.dram_bytes * gpu.hertz)
+
+
+def test_few_ctas_leave_sms_idle_though_dram_takes_long() -> None:
+    """16 CTAs of 128 x 128 and 64 of 64 x 64: an SM computes one of them, and the small is less."""
+    known = target("sm_80")
+    large, small = (
+        estimate(
+            gemm(512, 512, 2048, tile), known, occupancy(128, 120, 65536, known),
+            (512 // tile) ** 2, 128, 4 * 512 * 2048 + 4 * 512**2,
+        )
+        for tile in (128, 64)
+    )  # fmt: skip
+    assert large.cycles["tensor"] == small.cycles["tensor"]
+    of_a_cta = 128 * 128 * 2048 / 1024
+    assert large.seconds >= of_a_cta / gpu_of(known).hertz
+    assert small.seconds < large.seconds
