@@ -131,7 +131,16 @@ _HOPPER = (
     .inserted("tile-split-roles", before="cse")
 )
 
-_BLACKWELL = _MMA_SYNC.inserted("tile-allocate-tensor-memory", before="tile-check-divergence")
+_BLACKWELL = (
+    _MMA_SYNC.inserted("tile-select-tcgen05", before="tile-select-mma")
+    .inserted("tile-stage-tcgen05", before="tile-assign-layouts")
+    .inserted(
+        "tile-order-proxies",
+        "tile-place-accumulators",
+        "tile-allocate-tensor-memory",
+        before="tile-check-divergence",
+    )
+)
 
 
 def pipeline(target: Target) -> Pipeline:
