@@ -134,6 +134,10 @@ _HOPPER = (
 _BLACKWELL = (
     _MMA_SYNC.inserted("tile-select-tcgen05", before="tile-select-mma")
     .inserted("tile-stage-tcgen05", before="tile-assign-layouts")
+    .inserted("tile-make-persistent", "tile-specialize-warps", before="tile-pipeline")
+    .replaced("tile-rasterize")
+    .inserted("tile-rasterize", before="tile-specialize-warps")
+    .inserted("tile-split-roles", before="cse")
     .inserted(
         "tile-order-proxies",
         "tile-place-accumulators",

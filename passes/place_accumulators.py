@@ -26,6 +26,7 @@ from tilec.isa import LANES
 
 from .blackwell.carried import Carried, carried, carried_phase, let_go, loops_around
 from .blackwell.issue import fence, issue
+from .blackwell.rings import Ring, ring_around
 from .emit import index_constant
 from .kernel_pass import Kernel, KernelPass
 
@@ -37,7 +38,9 @@ class PlaceAccumulators(KernelPass):
     issues `tile.tcgen05_mma`s and a commit, and all threads wait for the mbarrier that it signals,
     whose phase the loops around carry. Sums that a loop carries for one product stay in tensor
     memory in all its rounds, of which the first does not add where they begin with zero; they
-    are loaded after the loop. Other sums are stored before the product, and loaded after.
+    are loaded after the loop. Other sums are stored before the product, and loaded after. In the
+    rounds of a ring that tile-specialize-warps has made no thread waits for the product: a commit
+    releases the stage, and one after the loop tells that the sums are complete.
     """
 
     name: ClassVar[str] = "tile-place-accumulators"
@@ -91,13 +94,14 @@ class _Placed:
         """Rewrite it."""
         dot = self._dot
         held = carried(dot)
-        phase = carried_phase(dot.operation)
         if held is None:
-            self._alone(phase)
-        else:  # the loop that carries the phase is another
-            held = carried(dot)
-            assert held is not None
-            self._in_loop(held, phase)
+            self._alone(carried_phase(dot.operation))
+            return
+        ring = ring_around(dot, self._kernel)
+        phase = carried_phase(dot.operation if ring is None else held.loop)
+        held = carried(dot)  # the loop that carries the phase is another
+        assert held is not None
+        self._in_loop(held, phase, ring)
 
     def _alone(self, phase: Value) -> None:
         """A product whose sums are stored before, and loaded after."""
@@ -112,7 +116,7 @@ class _Placed:
         dot.d.replace_all_uses_with(result)
         dot.operation.erase()
 
-    def _in_loop(self, held: Carried, phase: Value) -> None:
+    def _in_loop(self, held: Carried, phase: Value, ring: Ring | None) -> None:
         """A product whose sums stay where they are while a loop runs."""
         dot, loop = self._dot, held.loop
         lower, upper = held.bounds
@@ -127,8 +131,15 @@ class _Placed:
         counter = dot.operation.block.arguments[0]
         with ir.InsertionPoint(dot), dot.location:
             adds = arith.integer(i1(), 1) if starts else arith.cmpi(arith.CmpI.NE, counter, lower)
-            self._issue(adds, phase)
+            if ring is None:
+                self._issue(adds, phase)
+            else:
+                self._issue_in_ring(adds, ring)
         with ir.InsertionPoint.after(loop), loop.location:
+            if ring is not None:
+                with scf.if_(_is_first_warp()), scf.if_(nvvm.elect_sync()):
+                    emit_effect(Tcgen05CommitOp, [self._done, index_constant(self._number)])
+                self._wait(phase)
             result = self._load(type_, again=bool(loops_around(loop)))
         loop.results[held.number].replace_all_uses_with(result)
         # What the body yields and takes of the old sums goes with them.
@@ -150,14 +161,25 @@ class _Placed:
 
     def _issue(self, adds: Value, phase: Value) -> None:
         """The instructions, and the wait for them."""
-        thread = gpu.thread_id(gpu.Dimension.X)
-        first_warp = arith.cmpi(arith.CmpI.ULT, thread, index_constant(LANES))
-        number = index_constant(self._number)
-        with scf.if_(first_warp), scf.if_(nvvm.elect_sync()):
+        with scf.if_(_is_first_warp()), scf.if_(nvvm.elect_sync()):
             fence("after")
             issue(self._dot, self._accumulator, adds)
-            emit_effect(Tcgen05CommitOp, [self._done, number])
-        emit_effect(BarrierWaitOp, [self._done, number, phase])
+            emit_effect(Tcgen05CommitOp, [self._done, index_constant(self._number)])
+        self._wait(phase)
+
+    def _issue_in_ring(self, adds: Value, ring: Ring) -> None:
+        """The instructions, as soon as the stage is full; it is empty again when they are done."""
+        with scf.if_(_is_first_warp()), scf.if_(nvvm.elect_sync()):
+            ring.await_full()
+            fence("after")
+            issue(self._dot, self._accumulator, adds)
+            ring.release()
+        ring.take_over(self._kernel)
+        ring.erase()
+
+    def _wait(self, phase: Value) -> None:
+        """The wait of all threads for the products."""
+        emit_effect(BarrierWaitOp, [self._done, index_constant(self._number), phase])
         fence("after")
 
     def _load(self, type_: ir.Type, *, again: bool) -> Value:
@@ -168,6 +190,12 @@ class _Placed:
             fence("before")
             gpu.barrier()
         return found
+
+
+def _is_first_warp() -> Value:
+    """Whether this is the warp of which a thread issues."""
+    thread = gpu.thread_id(gpu.Dimension.X)
+    return arith.cmpi(arith.CmpI.ULT, thread, index_constant(LANES))
 
 
 def _is_zero(tile: Value) -> bool:

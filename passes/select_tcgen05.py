@@ -14,7 +14,7 @@ from tilec.ir.types import memref_of
 from tilec.isa import Target, TilecError
 from tilec.isa.wording import counted
 
-from .analysis.shared_space import SharedSpace, aligned
+from .analysis.shared_space import BESIDE_TENSOR_MEMORY, SharedSpace, aligned
 from .analysis.uniformity import Uniformity
 from .blackwell.tcgen05_choice import TensorChoice, choose, dots_of
 from .functions import known_target
@@ -101,7 +101,8 @@ class _Selection:
 
         more = {load: aligned(buffer.bytes) for load, buffer in chosen.buffers.values()}
         wanted = sum((self._taken | more).values())
-        left = SharedSpace(self._kernel.function, self._target).left(dot)
+        space = SharedSpace(self._kernel.function, self._target)
+        left = max(0, space.left(dot) - BESIDE_TENSOR_MEMORY)
         if wanted > left:
             raise TilecError(
                 f"its operands take {counted(wanted, 'byte')} of shared memory, with those of "

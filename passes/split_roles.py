@@ -51,7 +51,8 @@ def _split(kernel: Kernel, branch: ir.Operation) -> None:
         behind.pop()  # to a barrier of the cluster threads of all roles come
     block = branch.regions[1].blocks.append()
     with ir.InsertionPoint(block), branch.location:
-        nvvm.setmaxregister(roles.consumer, more=True)
+        if roles.differ:
+            nvvm.setmaxregister(roles.consumer, more=True)
         end = ops_scf.yield_()
     for op in behind:
         op.move_before(end)

@@ -86,6 +86,11 @@ class TensorDotOp(AwaitedProduct, name="tensor_dot"):
         """The instruction."""
         return ir.StringAttr(self.attributes["form"]).value
 
+    @property
+    def accumulator_registers(self) -> int:
+        """Registers of a thread that an instruction's accumulator takes: none."""
+        return 0
+
     def is_transposed(self, name: str) -> bool:
         """Whether M of operand `a`, or N of `b`, is contiguous in memory."""
         return f"transpose_{name}" in self.attributes

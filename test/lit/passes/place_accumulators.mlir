@@ -1,5 +1,32 @@
 // RUN: tile-opt %s --tile-place-accumulators --remarks 2>%t.err | FileCheck %s
 // RUN: FileCheck %s --input-file %t.err --check-prefix=WHY
+// RUN: tile-opt %S/stage_tcgen05.mlir --pass-pipeline='builtin.module(tile-infer-vectors,tile-select-tcgen05,tile-stage-tcgen05,tile-assign-layouts,tile-specialize-warps,tile-order-proxies,tile-place-accumulators)' | FileCheck %s --check-prefix=RING
+
+// With warps that load, the thread that issues waits for a stage and commits to its other mbarrier, and
+// the loader waits for the last commits. The others wait once, for what is committed after the loop.
+// RING-LABEL: gpu.func @gemm
+// RING-DAG: %[[DONE:.*]] = tile.alloc_shared : memref<1xi64
+// RING-DAG: %[[EMPTY:.*]] = tile.alloc_shared : memref<6xi64
+// RING: tile.barrier_init %[[EMPTY]]{{.*}} count 1 : memref<6xi64
+// RING-NOT: setmaxregister
+// RING: scf.for
+// RING: tile.tma_load
+// RING: scf.yield
+// RING-COUNT-6: tile.barrier_wait
+// RING-NOT: tile.barrier_wait
+// RING: tile.producer = array<i64: 384, 168, 168>
+// RING: scf.for
+// RING: nvvm.elect.sync
+// RING: tile.barrier_wait
+// RING-NEXT: tile.tcgen05_fence after
+// RING-COUNT-4: tile.tcgen05_mma
+// RING-NEXT: tile.tcgen05_commit
+// RING-NOT: tile.barrier_wait
+// RING: scf.yield
+// RING: tile.tcgen05_commit %[[DONE]]
+// RING: tile.barrier_wait %[[DONE]]
+// RING-NEXT: tile.tcgen05_fence after
+// RING-NEXT: tile.tensor_load
 
 !A = memref<1x128x64xf16, #tile.shared<"128B">>
 !B = memref<1x64x64xf16, #tile.shared<"128B">>

@@ -39,15 +39,17 @@ slow = pytest.mark.slow
         (Gemm("bf16", (64, 64, 32), 8, (True, True)), (70, 64, 90)),
         (Gemm("f8E4M3FN", (128, 64, 64), 4, (True, False)), (128, 64, 130)),
         (Gemm("f16", (128, 32, 64), 4, adds=True), (100, 40, 100)),
-        (Gemm("f16", (128, 32, 64), 4), (100, 40, 0)),
+        pytest.param(Gemm("f16", (128, 32, 64), 4), (100, 40, 0), marks=slow),
+        (Gemm("f16", (128, 64, 64), 8), (200, 100, 300)),
     ],
-    ids=["ragged", "64 rows", "bytes along M", "adds C", "no K"],
+    ids=["ragged", "64 rows", "bytes along M", "adds C", "no K", "ring"],
 )
 def test_products(gemm: Gemm, extents: tuple[int, int, int]) -> None:
     program = tilec.compile(gemm.text())
     assert "tcgen05.mma" in program.ptx
     assert "mma.sync" not in program.ptx
-    gemm.run(program, extents)
+    assert ("cp.async.bulk.tensor" in program.ptx) == (gemm.warps >= 8)
+    gemm.run(program, extents, sms=2)
 
 
 @pytest.mark.parametrize("seed", [pytest.param(n, marks=slow) for n in range(COUNT)])
@@ -134,6 +136,27 @@ def test_faults_are_found(fault: Fault) -> None:
         FAULTED.run(tilec.compile(wrong), (100, 40, 200))
     assert found.value.report is not None
     assert found.value.report.findings[0].kind == fault.kind
+
+
+@slow
+@pytest.mark.parametrize(
+    ("where", "kind"),
+    [
+        ("blackwell.rings.Ring.release", "deadlock"),
+        ("blackwell.rings.Ring.await_full", "async"),
+        ("blackwell.rings.Ring.take_over", "deadlock"),
+        ("place_accumulators._Placed._wait", "tensor-memory"),
+    ],
+)
+def test_what_a_ring_needs(where: str, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The simulator finds what the passes would leave out."""
+    gemm = Gemm("f16", (128, 32, 64), 8)
+    monkeypatch.setattr(f"tilec.passes.{where}", lambda *_: None)
+    program = tilec.compile(gemm.text())
+    with pytest.raises(SimulationError) as found:
+        gemm.run(program, (300, 40, 600), sms=1)
+    assert found.value.report is not None
+    assert found.value.report.findings[0].kind == kind
 
 
 def test_level_three_runs_as_it_is() -> None:
