@@ -134,7 +134,20 @@ _HOPPER = (
 )
 
 _ROWS = _MMA_SYNC.inserted("tile-copy-rows", before="tile-coalesce-stores")
-_BLACKWELL = _ROWS.inserted("tile-allocate-tensor-memory", before="tile-check-divergence")
+_BLACKWELL = (
+    _ROWS.inserted("tile-select-tcgen05", before="tile-select-mma")
+    .inserted("tile-stage-tcgen05", before="tile-assign-layouts")
+    .inserted("tile-make-persistent", "tile-specialize-warps", before="tile-pipeline")
+    .replaced("tile-rasterize")
+    .inserted("tile-rasterize", before="tile-specialize-warps")
+    .inserted("tile-split-roles", before="cse")
+    .inserted(
+        "tile-order-proxies",
+        "tile-place-accumulators",
+        "tile-allocate-tensor-memory",
+        before="tile-check-divergence",
+    )
+)
 
 
 def pipeline(target: Target) -> Pipeline:

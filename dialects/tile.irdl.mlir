@@ -494,6 +494,79 @@ module {
       %0 = irdl.base "#builtin.string" 
       irdl.attributes {"side" = %0}
     }
+    irdl.operation @warpgroup_dot {
+      %0 = irdl.any
+      %1 = irdl.any
+      %2 = irdl.any
+      %3 = irdl.any
+      irdl.operands(a: %0, b: %1, c: %2, indices: variadic %3)
+      %4 = irdl.base "#builtin.string" 
+      %5 = irdl.any
+      irdl.attributes {"form" = %4, "warps" = %5}
+      %6 = irdl.any
+      irdl.results(d: %6)
+    }
+    irdl.operation @warpgroup_dot_sp {
+      %0 = irdl.any
+      %1 = irdl.any
+      %2 = irdl.any
+      %3 = irdl.any
+      %4 = irdl.any
+      irdl.operands(a: %0, b: %1, c: %2, e: %3, indices: variadic %4)
+      %5 = irdl.base "#builtin.string" 
+      %6 = irdl.any
+      irdl.attributes {"form" = %5, "warps" = %6}
+      %7 = irdl.any
+      irdl.results(d: %7)
+    }
+    irdl.operation @warpgroup_start {
+      %0 = irdl.any
+      %1 = irdl.any
+      %2 = irdl.any
+      %3 = irdl.any
+      irdl.operands(a: %0, b: %1, c: %2, indices: variadic %3)
+      %4 = irdl.base "#builtin.string" 
+      %5 = irdl.any
+      irdl.attributes {"form" = %4, "warps" = %5}
+      %6 = irdl.any
+      irdl.results(d: %6)
+    }
+    irdl.operation @warpgroup_wait {
+      %0 = irdl.any
+      irdl.operands(started: %0)
+      %1 = irdl.base "#builtin.integer" 
+      irdl.attributes {"pending" = %1}
+      %2 = irdl.any
+      irdl.results(tile: %2)
+    }
+    irdl.operation @tensor_dot {
+      %0 = irdl.any
+      %1 = irdl.any
+      %2 = irdl.any
+      %3 = irdl.any
+      irdl.operands(a: %0, b: %1, c: %2, indices: variadic %3)
+      %4 = irdl.base "#builtin.string" 
+      %5 = irdl.base "#builtin.string" 
+      %6 = irdl.any
+      irdl.attributes {"form" = %4, "types" = %5, "warps" = %6}
+      %7 = irdl.any
+      irdl.results(d: %7)
+    }
+    irdl.operation @tensor_load {
+      %0 = irdl.any
+      irdl.operands(source: %0)
+      %1 = irdl.any
+      irdl.attributes {"warps" = %1}
+      %2 = irdl.any
+      irdl.results(tile: %2)
+    }
+    irdl.operation @tensor_store {
+      %0 = irdl.any
+      %1 = irdl.any
+      irdl.operands(tile: %0, target: %1)
+      %2 = irdl.any
+      irdl.attributes {"warps" = %2}
+    }
     irdl.operation @tma_load {
       %0 = irdl.any
       %1 = irdl.any
@@ -564,51 +637,6 @@ module {
       irdl.operands(source: %0, row0: %1, row1: %2, row2: %3, row3: %4, column: %5)
       %6 = irdl.any
       irdl.attributes {"shape" = %6}
-    }
-    irdl.operation @warpgroup_dot {
-      %0 = irdl.any
-      %1 = irdl.any
-      %2 = irdl.any
-      %3 = irdl.any
-      irdl.operands(a: %0, b: %1, c: %2, indices: variadic %3)
-      %4 = irdl.base "#builtin.string" 
-      %5 = irdl.any
-      irdl.attributes {"form" = %4, "warps" = %5}
-      %6 = irdl.any
-      irdl.results(d: %6)
-    }
-    irdl.operation @warpgroup_dot_sp {
-      %0 = irdl.any
-      %1 = irdl.any
-      %2 = irdl.any
-      %3 = irdl.any
-      %4 = irdl.any
-      irdl.operands(a: %0, b: %1, c: %2, e: %3, indices: variadic %4)
-      %5 = irdl.base "#builtin.string" 
-      %6 = irdl.any
-      irdl.attributes {"form" = %5, "warps" = %6}
-      %7 = irdl.any
-      irdl.results(d: %7)
-    }
-    irdl.operation @warpgroup_start {
-      %0 = irdl.any
-      %1 = irdl.any
-      %2 = irdl.any
-      %3 = irdl.any
-      irdl.operands(a: %0, b: %1, c: %2, indices: variadic %3)
-      %4 = irdl.base "#builtin.string" 
-      %5 = irdl.any
-      irdl.attributes {"form" = %4, "warps" = %5}
-      %6 = irdl.any
-      irdl.results(d: %6)
-    }
-    irdl.operation @warpgroup_wait {
-      %0 = irdl.any
-      irdl.operands(started: %0)
-      %1 = irdl.base "#builtin.integer" 
-      irdl.attributes {"pending" = %1}
-      %2 = irdl.any
-      irdl.results(tile: %2)
     }
     irdl.operation @wgmma {
       %0 = irdl.any

@@ -1,4 +1,4 @@
-"""`tile-make-persistent`: a CTA for each SM, which takes tile after tile, on sm_90a."""
+"""`tile-make-persistent`: a CTA for each SM, which takes tile after tile."""
 
 from __future__ import annotations
 

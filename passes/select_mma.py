@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import ClassVar
 
-from tilec.dialects.tile.ops.dots import dot_form, dot_values, is_of_warpgroups
+from tilec.dialects.tile.ops.dots import dot_form, dot_values, reads_shared
 from tilec.dialects.tile.tiles import PlainTile, bits_of
 from tilec.ir.aliases import Value
 from tilec.ir.attributes import attribute
@@ -60,7 +60,7 @@ class _Selection:
         self._kernel = kernel
         self._target = target
         self._classes = Classes(kernel.function)
-        self._dots = [op for op in self._classes.ops if is_product(op) and not is_of_warpgroups(op)]
+        self._dots = [op for op in self._classes.ops if is_product(op) and not reads_shared(op)]
         self._warps = kernel.warps if self._dots else 0
 
     def run(self) -> None:

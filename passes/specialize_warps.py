@@ -1,4 +1,4 @@
-"""`tile-specialize-warps`: further warps load by TMA what the others multiply, on sm_90a."""
+"""`tile-specialize-warps`: further warps load by TMA what the others multiply."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class SpecializeWarps(KernelPass):
 
     In and out: level 2, kernels that are `tile.automatic`. The pass handles the first loop at
     the top level of a kernel whose copies, as written by tile-stage-wgmma, are all for
-    `tile.warpgroup_dot`s in its body. An additional warpgroup makes the copies by
-    `tile.tma_load`, into a ring of as many stages as fit, or as `tile.stages` says. mbarriers
-    signal when the part of a stage that a product reads is full, and when it is empty. An
-    attribute marks the `scf.if` with the work of this warpgroup for tile-split-roles. A loop is
+    `tile.warpgroup_dot`s or `tile.tensor_dot`s in its body. An additional warpgroup makes the
+    copies by `tile.tma_load`, into a ring of as many stages as fit, or as `tile.stages` says.
+    mbarriers signal when the part of a stage that a product reads is full, and when it is empty.
+    An attribute marks the `scf.if` with the work of this warpgroup for tile-split-roles. A loop is
     left to tile-pipeline, with a remark that says why, if no tensor map describes an array, if
     the program uses thread indices, or if there are too few registers or threads. The loop may
     be inside a loop over tiles at the top level of a persistent kernel: then the ring continues

@@ -58,7 +58,8 @@ def _split(kernel: Kernel, branch: ir.Operation) -> None:
     barrier_number: int | Value = _BARRIER
     block = branch.regions[1].blocks.append()
     with ir.InsertionPoint(block), branch.location:
-        nvvm.setmaxregister(roles.consumer, more=True)
+        if roles.differ:
+            nvvm.setmaxregister(roles.consumer, more=True)
         if turns > 1:
             number = turn_number(gpu.thread_id(gpu.Dimension.X))
             own = arith.addi(number, index_constant(_BARRIER))

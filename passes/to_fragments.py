@@ -23,6 +23,7 @@ from .fragments.fragment_units import FragmentUnits
 from .fragments.fragment_views import FragmentViews
 from .fragments.indexed_memory import IndexedMemory
 from .fragments.parts import cut, join
+from .fragments.tensor_tiles import TensorTiles
 from .fragments.warpgroup_products import WarpgroupProducts
 from .kernel_pass import Kernel, KernelPass
 from .thread_index import ThreadIndex
@@ -68,6 +69,7 @@ class _Rewrite:
             **FragmentUnits(self._types).handlers(),
             **FragmentViews(self._types, self._thread).handlers(),
             **IndexedMemory(self._types, self._thread).handlers(),
+            **TensorTiles(self._types, self._thread).handlers(),
             **WarpgroupProducts(self._types, self._thread).handlers(),
             **dict(
                 (

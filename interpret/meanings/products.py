@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 from tilec.dialects.tile.dots import DOTS
+from tilec.dialects.tile.ops.dots import is_of_tensor_memory, tensor_dot
 from tilec.dialects.tile.signs import FLAGS
 from tilec.interpret.arithmetic.base import Matrices, ProductOf, Scales
 from tilec.interpret.call import Call
@@ -41,6 +42,8 @@ def _form(call: Call) -> Product | None:
     found = call.op.attributes.get("form")
     if not isinstance(found, ir.StringAttr):
         return None
+    if is_of_tensor_memory(call.op):
+        return tensor_dot(call.op)
     named = form(found.value)
     return named if isinstance(named, Product) else None
 

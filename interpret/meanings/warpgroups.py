@@ -154,7 +154,9 @@ def _join(call: Call, *values: Array) -> Array:
 # Products of tiles
 
 
-@meaning("tile.warpgroup_dot", "tile.warpgroup_dot_sp", "tile.warpgroup_start")
+@meaning(
+    *("tile.warpgroup_dot", "tile.warpgroup_dot_sp", "tile.warpgroup_start", "tile.tensor_dot")
+)
 def _dot(call: Call, a: Array | View, b: View, c: Array, *rest: Array) -> Array:
     op = call.op
     assert isinstance(op, WarpgroupProduct)

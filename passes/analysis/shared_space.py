@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from tilec.dialects.tile.ops import AllocSharedOp, ConvertLayoutOp, ReduceOp
+from tilec.dialects.tile.ops import AllocSharedOp, ConvertLayoutOp, ReduceOp, TensorDotOp
 from tilec.dialects.tile.ops.base import TileOp
 from tilec.dialects.tile.shared import ALIGNMENT, allocated_bytes
 from tilec.dialects.tile.tiles import TileValue, bits_of, tile_value
@@ -26,12 +26,15 @@ from ..search import named
 from .buffer_lifetimes import lifetimes
 from .places import places_of
 
+BESIDE_TENSOR_MEMORY = 2 * ALIGNMENT
+"""Bytes for the mbarriers of products in tensor memory, and for the address of their columns."""
+
 
 class SharedSpace:
     """Shared memory of one kernel as it is now, with what conversions and reductions will take.
 
     Attributes:
-        limit: bytes that a CTA may have.
+        limit: bytes that a CTA may have, less what products in tensor memory will need.
         turns: warpgroups that take tiles in turn, each with buffers of its own; 1 without.
 
     Args:
@@ -51,6 +54,8 @@ class SharedSpace:
         self._target = target
         targets = [target] if target else list(TARGETS.values())
         self.limit = max(t.shared_per_cta for t in targets)
+        if named(function, [TensorDotOp]):
+            self.limit -= BESIDE_TENSOR_MEMORY
         self._whole = max(t.shared_per_sm for t in targets)
         self._places = places_of(function)
         allocs = named(function, [AllocSharedOp])

@@ -1,1 +1,1 @@
-"""What passes on programs for Blackwell decide by, and what they make."""
+"""Parts of the passes for datacenter Blackwell."""

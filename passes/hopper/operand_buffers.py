@@ -37,7 +37,11 @@ class OperandBuffer(NamedTuple):
 
 
 def operand_buffer(
-    name: str, shape: tuple[int, ...], bits: int, transposed_load: bool
+    name: str,
+    shape: tuple[int, ...],
+    bits: int,
+    transposed_load: bool,
+    turning: tuple[int, ...] = (16,),
 ) -> OperandBuffer:
     """The panels for a tile.
 
@@ -46,6 +50,7 @@ def operand_buffer(
         shape: rows and columns of the tile.
         bits: of an element.
         transposed_load: whether memory holds the tile's transpose.
+        turning: bits of elements that descriptors tell along M and N, too.
 
     Raises:
         TilecError: if no descriptor tells such panels.
@@ -53,7 +58,7 @@ def operand_buffer(
     rows, cols = shape
     lines, width = (cols, rows) if transposed_load else (rows, cols)
     transposed = transposed_load == (name == "a")
-    if transposed and bits != 16:
+    if transposed and bits not in turning:
         along = {"a": "M", "b": "N"}[name]
         raise TilecError(f"is contiguous along {along}: elements of {bits} bits must be along K")
     size = bits // 8

@@ -30,7 +30,7 @@ from .box_copies import why_no_map
 from .box_stores import HALF
 from .rings import Needs
 from .tile_loops import loop_over_tiles
-from .warp_roles import PRODUCERS, WarpRoles, warp_roles
+from .warp_roles import PRODUCERS, WarpRoles, equal_roles, warp_roles
 
 _BARRIERS = 1024
 """Bytes that mbarriers take, as buffers are aligned: two for a ring, one for turns."""
@@ -235,11 +235,14 @@ class _Planning:
         threads = self._kernel.threads
         dots = self._kernel.named(AwaitedProduct)
         held = max(_registers(dot, threads) for dot in dots)
+        if not any(dot.accumulator_registers for dot in dots):
+            equal = equal_roles(threads, self._target)
+            return equal if equal and held + BESIDES <= equal.consumer else None
         roles = warp_roles(threads, held, self._target, self._turns)
         if roles is None:
             return None
         entry = self._target.registers_at_entry(self._computing + PRODUCERS)
-        widest = max(dot.key.operand("d").registers for dot in dots)
+        widest = max(dot.accumulator_registers for dot in dots)
         return roles if widest + BESIDES <= entry and held + BESIDES <= roles.consumer else None
 
     def _room(self, copies: list[StagedCopy]) -> int:

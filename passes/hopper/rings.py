@@ -212,7 +212,8 @@ class Specialised(LoopStages):
         branch = scf.branch(arith.cmpi(CmpI.EQ, group, own))
         branch.attributes[PRODUCER] = ir.DenseI64ArrayAttr.get(list(self._roles))
         with ir.InsertionPoint(branch.regions[0].blocks.append()):
-            nvvm.setmaxregister(self._roles.producer)
+            if self._roles.differ:
+                nvvm.setmaxregister(self._roles.producer)
             thread = gpu.thread_id(gpu.Dimension.X)
             first = index_constant(self._computing + LANES)
             with scf.if_(arith.cmpi(CmpI.ULT, thread, first)), scf.if_(nvvm.elect_sync()):
@@ -340,8 +341,13 @@ class Specialised(LoopStages):
         return arguments
 
     def _next(self, stage: Value, parity: Value) -> list[Value]:
-        """The stage after this, and its parity: the other one where the ring begins anew."""
-        following = arith.addi(stage, arith.integer(i32(), 1))
-        wraps = arith.cmpi(CmpI.EQ, following, arith.integer(i32(), self.stages))
-        begin = arith.integer(i32(), 0)
-        return [arith.select(wraps, begin, following), arith.xori(parity, wraps)]
+        """The stage after this, and its parity."""
+        return next_stage(stage, parity, self.stages)
+
+
+def next_stage(stage: Value, parity: Value, stages: int) -> list[Value]:
+    """The stage of a ring after this, and its parity: the other one where the ring begins anew."""
+    following = arith.addi(stage, arith.integer(i32(), 1))
+    wraps = arith.cmpi(CmpI.EQ, following, arith.integer(i32(), stages))
+    begin = arith.integer(i32(), 0)
+    return [arith.select(wraps, begin, following), arith.xori(parity, wraps)]

@@ -32,6 +32,11 @@ class WarpRoles(NamedTuple):
     producer: int
     consumer: int
 
+    @property
+    def differ(self) -> bool:
+        """Whether registers are dealt out anew."""
+        return self.producer != self.consumer
+
 
 def warp_roles(
     computing: int, accumulators: int, target: Target, turns: int = 1
@@ -56,6 +61,22 @@ def warp_roles(
     consumer = min(left, REGISTER_COUNTS[-1])
     one = computing + PRODUCERS
     return WarpRoles(one, producer, consumer) if producer < entry <= consumer else None
+
+
+def equal_roles(computing: int, target: Target) -> WarpRoles | None:
+    """The roles of a CTA whose threads keep the registers that they have at its entry.
+
+    Of one whose sums lie in tensor memory: no thread needs many.
+
+    Args:
+        computing: threads that compute.
+        target: the target.
+    """
+    threads = computing + PRODUCERS
+    if threads > target.threads_per_cta:
+        return None
+    entry = target.registers_at_entry(threads)
+    return WarpRoles(threads, entry, entry)
 
 
 def roles_of(branch: Op) -> WarpRoles:

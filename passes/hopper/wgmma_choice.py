@@ -68,7 +68,7 @@ def choose(dot: UnscaledDot, warps: int, target: Target, uniformity: Uniformity)
     buffers = {}
     for name, value in zip("ab", list(dot.operands)[:2], strict=True):
         try:
-            buffers[name] = _buffer(name, value, uniformity)
+            buffers[name] = loaded_operand(name, value, uniformity)
         except TilecError as error:
             if name == "b":
                 raise TilecError(f"B {error}") from None
@@ -186,8 +186,16 @@ def _check_registers(form: Form, tile: PlainTile, warps: int, target: Target) ->
         )
 
 
-def _buffer(name: str, value: Value, uniformity: Uniformity) -> tuple[LoadOp, OperandBuffer]:
+def loaded_operand(
+    name: str, value: Value, uniformity: Uniformity, turning: tuple[int, ...] = (16,)
+) -> tuple[LoadOp, OperandBuffer]:
     """The load of an operand that is read from shared memory, and how it lies there.
+
+    Args:
+        name: `a` or `b`.
+        value: the operand, a tile without a layout.
+        uniformity: of the kernel.
+        turning: bits of elements that may be contiguous along M or N.
 
     Raises:
         TilecError: if it is none.
@@ -202,7 +210,8 @@ def _buffer(name: str, value: Value, uniformity: Uniformity) -> tuple[LoadOp, Op
     tile = _tile(value)
     if bits_of(element_of(load.memref.type)) != bits_of(tile.element):
         raise TilecError(f"lies in memory as {load.memref.type}")
-    return load, operand_buffer(name, tile.shape, bits_of(tile.element), load.is_transposed)
+    bits = bits_of(tile.element)
+    return load, operand_buffer(name, tile.shape, bits, load.is_transposed, turning)
 
 
 def dots_of(ops: Iterable[Op]) -> list[UnscaledDot]:

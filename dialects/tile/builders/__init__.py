@@ -82,6 +82,9 @@ from .tcgen05 import (
     tcgen05_wait_ld,
     tcgen05_wait_st,
     tensor_buffer,
+    tensor_dot,
+    tensor_load,
+    tensor_store,
 )
 from .types import frag_type, operand_fragment, operand_tensor, shared_type, tensor_type
 from .views import broadcast, expand, iota, reduce, reshape, take, transpose
@@ -169,6 +172,9 @@ __all__ = [
     "tcgen05_wait_ld",
     "tcgen05_wait_st",
     "tensor_buffer",
+    "tensor_dot",
+    "tensor_load",
+    "tensor_store",
     "tensor_type",
     "tma_gather",
     "tma_gather_prefetch",

@@ -20,6 +20,7 @@ from ..ops.tcgen05_moves import (
     Tcgen05WaitStOp,
     moved_layout,
 )
+from ..ops.tensor_dot import TensorDotOp, TensorLoadOp, TensorStoreOp
 from ..ops.tensor_memory import (
     GROUP,
     AllocTensorOp,
@@ -29,7 +30,8 @@ from ..ops.tensor_memory import (
     TensorBufferOp,
 )
 from ..tensor import tensor_buffer as buffer_of
-from ..tiles import element_of, frag_type
+from ..tensor_dots import accumulator_tile
+from ..tiles import element_of, frag_type, tensor_type
 from .caller import located
 from .emit import Index, emit, emit_all, form_name, i64, indices_of
 from .types import TypeLike, find_form
@@ -119,6 +121,58 @@ def tcgen05_mma_scaled(
     """`tile.tcgen05_mma_scaled`: the same of operands with scale factors, `sfa` and `sfb`."""
     operands = [a, b, d, condition(accumulate, "accumulate"), sfa, sfb, *indices_of(indices)]
     emit(Tcgen05MmaScaledOp, operands, attributes=_product(form, types, flags))
+
+
+@located
+def tensor_dot(
+    form: TensorProduct | str,
+    types: str,
+    a: Value,
+    b: Value,
+    c: Value,
+    *indices: Index,
+    warps: tuple[int, int],
+    flags: Sequence[str] = (),
+) -> Value:
+    """`tile.tensor_dot`: `a · b + c` on a CTA's tiles, the sums in tensor memory meanwhile.
+
+    Args:
+        form: the instruction's key.
+        types: of D, A and B, such as `f32.f16.f16`.
+        a: a memref in shared memory.
+        b: a memref in shared memory.
+        c: a tile.
+        indices: where `a` begins, then where `b` does.
+        warps: warps along M, a multiple of four, and along N, that load the sums.
+        flags: of `transpose_a` and `transpose_b`.
+    """
+    attributes = _product(form, types, flags)
+    attributes["warps"] = ir.DenseI64ArrayAttr.get(list(warps))
+    return emit(TensorDotOp, [a, b, c, *indices_of(indices)], c.type, attributes)
+
+
+@located
+def tensor_load(source: Value, warps: tuple[int, int]) -> Value:
+    """`tile.tensor_load`: the tile that an accumulator holds.
+
+    Args:
+        source: a memref in tensor memory, of matrices along M and N.
+        warps: warps along M, a multiple of four, and along N.
+    """
+    type_ = ir.MemRefType(source.type)
+    if type_.rank != 4:
+        raise TilecError(f"an accumulator is of matrices along M and N, not {type_}")
+    m, n, rows, cols = type_.shape
+    layout = accumulator_tile((rows, cols), m * rows, n * cols, warps)
+    tile = tensor_type((m * rows, n * cols), type_.element_type, str(layout))
+    return emit(TensorLoadOp, [source], tile, {"warps": ir.DenseI64ArrayAttr.get(list(warps))})
+
+
+@located
+def tensor_store(tile: Value, target: Value, warps: tuple[int, int]) -> None:
+    """`tile.tensor_store`: a tile to an accumulator; arguments as of `tensor_load`."""
+    attributes = {"warps": ir.DenseI64ArrayAttr.get(list(warps))}
+    emit(TensorStoreOp, [tile, target], attributes=attributes)
 
 
 @located

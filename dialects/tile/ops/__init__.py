@@ -37,6 +37,7 @@ from .tcgen05_moves import (
     Tcgen05WaitLdOp,
     Tcgen05WaitStOp,
 )
+from .tensor_dot import TensorDotOp, TensorLoadOp, TensorStoreOp
 from .tensor_memory import (
     AllocTensorOp,
     Tcgen05AllocOp,
@@ -129,6 +130,9 @@ __all__ = [
     "Tcgen05WaitLdOp",
     "Tcgen05WaitStOp",
     "TensorBufferOp",
+    "TensorDotOp",
+    "TensorLoadOp",
+    "TensorStoreOp",
     "TmaGatherOp",
     "TmaGatherPrefetchOp",
     "TmaLoadOp",

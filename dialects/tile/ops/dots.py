@@ -25,6 +25,9 @@ from ..signs import FLAGS, check_signs
 from ..tiles import TileValue
 from .base import TileOp, any_tile_of, form_of, tensor_of, without_layouts
 
+if TYPE_CHECKING:
+    from tilec.isa.described_product import DescribedProduct
+
 PRODUCT = OF_A_WARP.but(layouts=LayoutRule.PRODUCT)
 """Of a product of tiles: each warp executes the instructions of its part."""
 
@@ -150,6 +153,10 @@ WARPGROUP_FAMILIES: Mapping[str, Family] = MappingProxyType(
 """The instructions by which warpgroups compute products of tiles, by the op's name."""
 
 
+_TENSOR = "tcgen05.mma."
+"""How the keys of instructions begin whose accumulators lie in tensor memory."""
+
+
 def dot_values(op: Op) -> dict[str, Value]:
     """The operands of a product of tiles, and its result `d`, by name."""
     names = (*DOTS[op.operation.name].operands, "d")
@@ -161,6 +168,34 @@ def is_of_warpgroups(op: Op) -> bool:
     found = op.attributes.get("form")
     named = isinstance(found, ir.StringAttr) and found.value.startswith(str(Family.WGMMA))
     return named and op.operation.name in WARPGROUP_FAMILIES
+
+
+def is_of_tensor_memory(op: Op) -> bool:
+    """Whether a `tile.dot` says that tensor memory holds its sums, by `tcgen05.mma`."""
+    found = op.attributes.get("form")
+    named = isinstance(found, ir.StringAttr) and found.value.startswith(_TENSOR)
+    return named and op.operation.name == DotOp.OPERATION_NAME
+
+
+def reads_shared(op: Op) -> bool:
+    """Whether a product of tiles names an instruction that reads B from shared memory itself."""
+    return is_of_warpgroups(op) or is_of_tensor_memory(op)
+
+
+def tensor_dot(op: Op) -> "DescribedProduct":
+    """The product of each `tcgen05.mma` of which a `tile.dot` that names one is made.
+
+    Raises:
+        TilecError: if there is none of its tiles, saying why.
+    """
+    from ..tensor_dots import described_dot, dot_types  # noqa: PLC0415 (for Blackwell only)
+    from .tcgen05 import tensor_product  # noqa: PLC0415
+
+    tiles = {name: any_tile_of(value, name) for name, value in dot_values(op).items()}
+    key = tensor_product(ir.StringAttr(op.attributes["form"]).value, scaled=False)
+    unsigned = tuple(name for name, flag in FLAGS.items() if flag in op.attributes)
+    rows, cols = tiles["d"].shape
+    return described_dot(key, dot_types(key, tiles, unsigned), (rows, cols))
 
 
 def dot_form(op: Op) -> Mma:
@@ -198,6 +233,9 @@ def _check(op: TileOp) -> None:
         found = form_of(ir.StringAttr(op.attributes["form"]).value, family)
         assert isinstance(found, Product)
         _check_form(found, tiles, unsigned)
+        return
+    if plain and is_of_tensor_memory(op):
+        extents(tensor_dot(op), tiles)
         return
     form = dot_form(op)
     _check_form(form, tiles, unsigned)

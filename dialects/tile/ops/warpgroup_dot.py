@@ -182,6 +182,11 @@ class WarpgroupProduct(TileOp):
 class AwaitedProduct(WarpgroupProduct):
     """What is complete with its result, dense or sparse."""
 
+    @property
+    def accumulator_registers(self) -> int:
+        """Registers of a thread that an instruction's accumulator takes."""
+        return self.key.operand("d").registers
+
 
 class WarpgroupDotOp(AwaitedProduct, name="warpgroup_dot"):
     """`d = a · b + c` on a CTA's tiles, by as many `wgmma` as needed; complete with `d`.

@@ -57,6 +57,8 @@ WRITES = {  # what an op leaves behind besides its results
     "tile.tcgen05_st": {None},
     "tile.tcgen05_wait_ld": {Resource.TENSOR},
     "tile.tcgen05_wait_st": {Resource.TENSOR},
+    "tile.tensor_load": {Resource.TENSOR},
+    "tile.tensor_store": {Resource.TENSOR, None},
     "tile.tma_gather": {Resource.BARRIERS, None},
     "tile.tma_gather_prefetch": {Resource.COPIES},
     "tile.tma_load": {Resource.BARRIERS, None},

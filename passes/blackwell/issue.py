@@ -1,0 +1,63 @@
+"""The instructions of a product of tiles, which one thread issues to tensor memory."""
+
+from __future__ import annotations
+
+from itertools import product as cross
+
+from tilec.dialects.tile.emit import emit_effect
+from tilec.dialects.tile.ops import Tcgen05FenceOp, Tcgen05MmaOp
+from tilec.dialects.tile.ops.tensor_dot import TensorDotOp
+from tilec.ir.aliases import Attribute, Value
+from tilec.ir.mlir import ir
+from tilec.ir.ops import arith
+from tilec.ir.types import i1, memref_of
+
+from ..emit import add, add_constant, index_constant
+
+
+def fence(side: str) -> None:
+    """Order tensor memory `before` or `after` what synchronises threads."""
+    emit_effect(Tcgen05FenceOp, side=ir.StringAttr.get(side))
+
+
+def issue(dot: TensorDotOp, accumulator: Value, adds: Value) -> None:
+    """All instructions of a product; the first along K of each matrix adds D if `adds`."""
+    product = dot.key
+    d, step = product.operand("d"), product.operand("b").rows
+    rows, cols = ir.RankedTensorType(dot.d.type).shape
+    attributes: dict[str, Attribute] = {
+        name: dot.attributes[name] for name in dot.attributes if name != "warps"
+    }
+    operands = {name: _Matrix(dot, name) for name in "ab"}
+    true, zero = arith.integer(i1(), 1), index_constant(0)
+    for k, m, n in cross(range(dot.depth() // step), range(rows // d.rows), range(cols // d.cols)):
+        at = [
+            *operands["a"].indices(m * d.rows, k * step),
+            *operands["b"].indices(n * d.cols, k * step),
+            *(index_constant(m), index_constant(n), zero, zero),
+        ]
+        given = [dot.a, dot.b, accumulator, true if k else adds, *at]
+        emit_effect(Tcgen05MmaOp, given, dot.location, **attributes)
+
+
+class _Matrix:
+    """An operand in shared memory, in panels.
+
+    Args:
+        dot: the product.
+        name: `a` or `b`.
+    """
+
+    def __init__(self, dot: TensorDotOp, name: str) -> None:
+        self._begin = dot.indices_of(name)
+        self._transposed = dot.is_transposed(name)
+        self._width = memref_of(dot.a if name == "a" else dot.b).shape[-1]
+
+    def indices(self, other: int, depth: int) -> list[Value]:
+        """Where the part begins that is so far along M or N, and along K."""
+        *leading, row, col = self._begin
+        along, across = (other, depth) if self._transposed else (depth, other)
+        panel, inside = divmod(along, self._width)
+        if leading:
+            leading[-1] = add_constant(leading[-1], panel)
+        return [*leading, add_constant(row, across), add(col, index_constant(inside))]

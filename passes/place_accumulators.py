@@ -1,0 +1,212 @@
+"""`tile-place-accumulators`: the sums of `tile.tensor_dot`s come to lie in tensor memory."""
+
+from __future__ import annotations
+
+from math import copysign
+from typing import ClassVar
+
+from tilec.dialects.tile.dialect import SharedAttr
+from tilec.dialects.tile.emit import emit, emit_effect, i64
+from tilec.dialects.tile.ops import (
+    AllocSharedOp,
+    AllocTensorOp,
+    BarrierInitOp,
+    BarrierWaitOp,
+    Tcgen05CommitOp,
+    TensorDotOp,
+    TensorLoadOp,
+    TensorStoreOp,
+)
+from tilec.dialects.tile.tensor_dots import matrix_type
+from tilec.ir.aliases import Value
+from tilec.ir.mlir import ir
+from tilec.ir.ops import arith, gpu, nvvm, scf
+from tilec.ir.types import i1
+from tilec.isa import LANES
+
+from .blackwell.carried import Carried, carried, carried_phase, let_go, loops_around
+from .blackwell.issue import fence, issue
+from .blackwell.rings import Ring, ring_around
+from .emit import index_constant
+from .kernel_pass import Kernel, KernelPass
+
+
+class PlaceAccumulators(KernelPass):
+    """Give each `tile.tensor_dot` an accumulator in tensor memory, and issue its instructions.
+
+    In: level 2. Out: the same, without `tile.tensor_dot`s: an elected thread of the first warp
+    issues `tile.tcgen05_mma`s and a commit, and all threads wait for the mbarrier that it signals,
+    whose phase the loops around carry. Sums that a loop carries for one product stay in tensor
+    memory in all its rounds, of which the first does not add where they begin with zero; they
+    are loaded after the loop. Other sums are stored before the product, and loaded after. In the
+    rounds of a ring that tile-specialize-warps has made no thread waits for the product: a commit
+    releases the stage, and one after the loop tells that the sums are complete.
+    """
+
+    name: ClassVar[str] = "tile-place-accumulators"
+
+    def run(self, kernel: Kernel) -> None:
+        """Rewrite a kernel."""
+        dots = kernel.named(TensorDotOp)
+        if not dots:
+            return
+        with kernel.at(kernel.function):
+            done = _mbarriers(kernel, len(dots))
+            for number, dot in enumerate(dots):
+                with kernel.at(dot):
+                    _Placed(kernel, dot, done, number).run()
+
+
+def _mbarriers(kernel: Kernel, count: int) -> Value:
+    """An mbarrier for each product, that one thread has begun before others come to them."""
+    space = SharedAttr.get(ir.StringAttr.get("none"))
+    word = ir.IntegerType.get_signless(64)
+    block = kernel.function.regions[0].blocks[0]
+    top = next(op for op in block.operations if not isinstance(op, AllocSharedOp))
+    with ir.InsertionPoint(top), kernel.function.location:
+        done = emit(AllocSharedOp, [], ir.MemRefType.get([count], word, memory_space=space))
+        thread = gpu.thread_id(gpu.Dimension.X)
+        with scf.if_(arith.cmpi(arith.CmpI.EQ, thread, index_constant(0))):
+            for number in range(count):
+                emit_effect(BarrierInitOp, [done, index_constant(number)], count=i64(1))
+            nvvm.fence_mbarrier_init()
+        gpu.barrier()
+    return done
+
+
+class _Placed:
+    """The rewriting of one product."""
+
+    def __init__(self, kernel: Kernel, dot: TensorDotOp, done: Value, number: int) -> None:
+        self._kernel = kernel
+        self._dot = dot
+        self._done = done
+        self._number = number
+        product, type_ = dot.key, ir.RankedTensorType(dot.d.type)
+        rows, cols = type_.shape
+        buffer = matrix_type(product, (rows, cols), type_.element_type)
+        block = kernel.function.regions[0].blocks[0]
+        top = next(op for op in block.operations if not isinstance(op, AllocSharedOp))
+        with ir.InsertionPoint(top), dot.location:
+            self._accumulator = emit(AllocTensorOp, [], buffer)
+
+    def run(self) -> None:
+        """Rewrite it."""
+        dot = self._dot
+        held = carried(dot)
+        if held is None:
+            self._alone(carried_phase(dot.operation))
+            return
+        ring = ring_around(dot, self._kernel)
+        phase = carried_phase(dot.operation if ring is None else held.loop)
+        held = carried(dot)  # the loop that carries the phase is another
+        assert held is not None
+        self._in_loop(held, phase, ring)
+
+    def _alone(self, phase: Value) -> None:
+        """A product whose sums are stored before, and loaded after."""
+        dot = self._dot
+        with ir.InsertionPoint(dot), dot.location:
+            starts = not _is_zero(dot.c)
+            self._explain("stored before and loaded after it" if starts else "loaded after it")
+            if starts:
+                self._store(dot.c)
+            self._issue(arith.integer(i1(), int(starts)), phase)
+            result = self._load(dot.d.type, again=bool(loops_around(dot.operation)))
+        dot.d.replace_all_uses_with(result)
+        dot.operation.erase()
+
+    def _in_loop(self, held: Carried, phase: Value, ring: Ring | None) -> None:
+        """A product whose sums stay where they are while a loop runs."""
+        dot, loop = self._dot, held.loop
+        lower, upper = held.bounds
+        type_, starts = dot.d.type, not _is_zero(held.start)
+        self._explain("kept there by all rounds of the loop, and loaded after it")
+        with ir.InsertionPoint(loop), loop.location:
+            if starts:
+                self._store(held.start)
+            elif not held.surely_runs:  # then what is loaded is what it starts with
+                with scf.if_(arith.cmpi(arith.CmpI.SLE, upper, lower)):
+                    self._put(held.start)
+        counter = dot.operation.block.arguments[0]
+        with ir.InsertionPoint(dot), dot.location:
+            adds = arith.integer(i1(), 1) if starts else arith.cmpi(arith.CmpI.NE, counter, lower)
+            if ring is None:
+                self._issue(adds, phase)
+            else:
+                self._issue_in_ring(adds, ring)
+        with ir.InsertionPoint.after(loop), loop.location:
+            if ring is not None:
+                with scf.if_(_is_first_warp()), scf.if_(nvvm.elect_sync()):
+                    emit_effect(Tcgen05CommitOp, [self._done, index_constant(self._number)])
+                self._wait(phase)
+            result = self._load(type_, again=bool(loops_around(loop)))
+        loop.results[held.number].replace_all_uses_with(result)
+        # What the body yields and takes of the old sums goes with them.
+        dot.d.replace_all_uses_with(dot.c)
+        dot.operation.erase()
+        let_go(loop, held.number)
+
+    def _explain(self, how: str) -> None:
+        self._kernel.remark(self._dot, f"has its sums in tensor memory, {how}")
+
+    def _put(self, tile: Value) -> None:
+        emit_effect(TensorStoreOp, [tile, self._accumulator], warps=self._dot.attributes["warps"])
+
+    def _store(self, tile: Value) -> None:
+        """A tile in the accumulator, that the thread that issues sees there."""
+        self._put(tile)
+        fence("before")
+        gpu.barrier()
+
+    def _issue(self, adds: Value, phase: Value) -> None:
+        """The instructions, and the wait for them."""
+        with scf.if_(_is_first_warp()), scf.if_(nvvm.elect_sync()):
+            fence("after")
+            issue(self._dot, self._accumulator, adds)
+            emit_effect(Tcgen05CommitOp, [self._done, index_constant(self._number)])
+        self._wait(phase)
+
+    def _issue_in_ring(self, adds: Value, ring: Ring) -> None:
+        """The instructions, as soon as the stage is full; it is empty again when they are done."""
+        with scf.if_(_is_first_warp()), scf.if_(nvvm.elect_sync()):
+            ring.await_full()
+            fence("after")
+            issue(self._dot, self._accumulator, adds)
+            ring.release()
+        ring.take_over(self._kernel)
+        ring.erase()
+
+    def _wait(self, phase: Value) -> None:
+        """The wait of all threads for the products."""
+        emit_effect(BarrierWaitOp, [self._done, index_constant(self._number), phase])
+        fence("after")
+
+    def _load(self, type_: ir.Type, *, again: bool) -> Value:
+        """The sums; where products come here again, they begin when all warps have theirs."""
+        warps = self._dot.attributes["warps"]
+        found = emit(TensorLoadOp, [self._accumulator], type_, warps=warps)
+        if again:
+            fence("before")
+            gpu.barrier()
+        return found
+
+
+def _is_first_warp() -> Value:
+    """Whether this is the warp of which a thread issues."""
+    thread = gpu.thread_id(gpu.Dimension.X)
+    return arith.cmpi(arith.CmpI.ULT, thread, index_constant(LANES))
+
+
+def _is_zero(tile: Value) -> bool:
+    """Whether a tile is of zeros, without a sign."""
+    owner = tile.owner
+    if isinstance(owner, ir.Block) or owner.name != "arith.constant":
+        return False
+    value = owner.attributes["value"]
+    if not isinstance(value, ir.DenseElementsAttr) or not value.is_splat:
+        return False
+    number = value.get_splat_value()
+    if isinstance(number, ir.FloatAttr):
+        return number.value == 0 and copysign(1, number.value) > 0
+    return isinstance(number, ir.IntegerAttr) and number.value == 0
