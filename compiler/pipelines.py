@@ -6,6 +6,7 @@ import re
 from typing import NamedTuple
 
 from tilec.isa import Target, UnknownNameError
+from tilec.isa.wording import counted
 from tilec.passes.base import Pass
 
 
@@ -27,7 +28,10 @@ class Pipeline(NamedTuple):
 
     def __repr__(self) -> str:
         """One line, for a prompt; `str` has the passes."""
-        return f"<pipeline of {len(self.tile)} passes on tiles and {len(self.nvvm)} on registers>"
+        return (
+            f"<pipeline of {counted(len(self.tile), 'pass', 'passes')} on tiles and "
+            f"{len(self.nvvm)} on registers>"
+        )
 
     @property
     def names(self) -> tuple[str, ...]:

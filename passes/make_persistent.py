@@ -14,6 +14,7 @@ from tilec.ir.attributes import cluster_size, given_attribute
 from tilec.ir.mlir import gpu, ir, scf
 from tilec.isa import WARPGROUP_THREADS
 from tilec.isa.targets import H200_SMS
+from tilec.isa.wording import counted
 
 from .analysis.cta_accesses import Role, accesses_of
 from .analysis.effects import Writers
@@ -72,7 +73,7 @@ class MakePersistent(KernelPass):
             with kernel.at(loop):
                 why = "it has a loop over tiles" if tiles else _obstacle(kernel, loop)
                 if why:
-                    kernel.missed(kernel.function, f"is launched with a CTA per tile: {why}")
+                    kernel.missed(kernel.function, f"is launched with one CTA per tile: {why}")
                     return
                 function = kernel.function
                 if cluster is not None and (why := _why_alone(kernel, loop)):
@@ -91,8 +92,8 @@ class MakePersistent(KernelPass):
                     function.attributes["known_cluster_size"] = ir.DenseI32ArrayAttr.get(size)
                 kernel.remark(
                     function,
-                    "is launched with a CTA per SM, each of which takes one tile of the grid after "
-                    "the other: boxes of the next arrive while one is stored",
+                    "is launched with one CTA per SM, each of which processes several tiles of the "
+                    "grid in turn: boxes of the next arrive while one is stored",
                 )
                 kernel.remark(function, told(order, *tiles_at_once))
             return
@@ -110,10 +111,11 @@ def _obstacle(kernel: Kernel, loop: scf.ForOp) -> str:
         return why
     plan = plan_parting(kernel, kernel.target, loop, None, beside_stores=True)
     if isinstance(plan, str):
-        return f"its loop is not shared out to warps that load: {plan}"
+        return f"its loop is not split into warps that load and warps that compute: {plan}"
     if plan.stages > plan.room:
         return (
-            f"{plan.stages} stages of {plan.bytes} bytes, as its loop requires, leave no "
+            f"{counted(plan.stages, 'stage')} of {plan.bytes} bytes, as its loop requires, leave "
+            f"no "
             "room for the stored tile"
         )
     writers, ops = Writers(kernel.function), _top(kernel)

@@ -11,6 +11,7 @@ from tilec.dialects.tile.ops import AsyncCopyOp
 from tilec.ir.attributes import cluster_size
 from tilec.ir.mlir import scf
 from tilec.isa import WARPGROUP_THREADS, TilecError
+from tilec.isa.wording import counted
 
 from .functions import take_positive
 from .hopper.box_copies import boxes_of
@@ -55,7 +56,9 @@ class SpecializeWarps(KernelPass):
             with kernel.at(loop):
                 plan = self._too_few(kernel) or plan_parting(kernel, target, loop, tiles)
                 if isinstance(plan, str):
-                    kernel.missed(loop, f"is not shared out to warps that load: {plan}")
+                    kernel.missed(
+                        loop, f"is not split into warps that load and warps that compute: {plan}"
+                    )
                     continue
                 _part(kernel, loop, tiles, plan)
             return
@@ -64,7 +67,9 @@ class SpecializeWarps(KernelPass):
         """Why warps that load would not pay."""
         groups = kernel.threads // WARPGROUP_THREADS
         return (
-            f"{groups} warpgroups compute, fewer than {self.least}" if groups < self.least else ""
+            f"only {counted(groups, 'warpgroup')} would compute, fewer than {self.least}"
+            if groups < self.least
+            else ""
         )
 
 
@@ -76,7 +81,8 @@ def _part(kernel: Kernel, loop: scf.ForOp, tiles: scf.ForOp | None, plan: Partin
     """
     if plan.stages > plan.room:
         raise TilecError(
-            f"{STAGES} = {plan.stages}, and {plan.room} stages of {plan.bytes} bytes would fit"
+            f"{STAGES} = {plan.stages}, and {counted(plan.room, 'stage')} of {plan.bytes} bytes "
+            f"would fit"
         )
     take_positive(loop, STAGES)
     _explain(kernel, loop, plan)
@@ -89,9 +95,10 @@ def _explain(kernel: Kernel, loop: scf.ForOp, plan: Parting) -> None:
     roles = plan.roles
     kernel.remark(
         loop,
-        f"is shared out: of {roles.threads} threads {roles.threads - PRODUCERS} compute, with "
+        f"is split into roles: of {roles.threads} threads {roles.threads - PRODUCERS} compute, "
+        f"with "
         f"{roles.consumer} registers each, and one of the {PRODUCERS} others, with "
-        f"{roles.producer}, loads boxes by TMA to a ring of {plan.stages} stages of "
+        f"{roles.producer}, loads boxes by TMA to a ring of {counted(plan.stages, 'stage')} of "
         f"{plan.bytes} bytes",
     )
     for copy in plan.copies:

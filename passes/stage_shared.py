@@ -183,6 +183,6 @@ def _explain(
         f"goes through {counted(buffer.bytes, 'byte')} of shared memory, swizzled as "
         f"{chosen.text}: copied {vector * buffer.element_bytes} bytes at a time, loaded by "
         f"{', '.join(chosen.instructions)}; "
-        f"{counted(sum(c.wavefronts for c in counts), 'wavefront')} a warp, "
+        f"{counted(sum(c.wavefronts for c in counts), 'wavefront')} per warp, "
         f"{conflicts or 'none'} of them for bank conflicts",
     )

@@ -123,7 +123,7 @@ class Cluster:
             return [result]
         _, error, _ = result
         why = type(error).__name__
-        return [Outcome(dict(candidate), State.REFUSED, "it ends the compiler", why)]
+        return [Outcome(dict(candidate), State.REFUSED, "it crashes the compiler", why)]
 
 
 def _texts(path: Path) -> dict[str, str]:

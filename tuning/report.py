@@ -30,7 +30,7 @@ def page(store: Store) -> str:
         outcomes = store.outcomes(id_)
         if outcomes:
             parts.append(_study(key, outcomes))
-    body = "".join(parts) or "<p>Nothing was tried yet.</p>"
+    body = "".join(parts) or "<p>Nothing has been tried yet.</p>"
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>Tuning</title>'
         f"<style>{_STYLE}</style></head>\n<body><main><h1>Tuning</h1>\n{body}</main></body></html>\n"
@@ -42,7 +42,7 @@ def _study(key: dict[str, Any], outcomes: Sequence[Outcome]) -> str:
     refused = Counter(one.reason for one in outcomes if one.state is State.REFUSED)
     sizes = ", ".join(f"{name} = {size}" for name, size in key["sizes"].items())
     head = f"<h2>{escape(key['kernel'])}, {escape(sizes)}, {escape(key['target'])}</h2>\n"
-    said = f"<p>{len(ranked)} ranked, {refused.total()} refused.</p>\n"
+    said = f"<p>{len(ranked)} ranked, {refused.total()} rejected.</p>\n"
     return head + said + _best(ranked) + _sensitivity(ranked) + _refused(refused)
 
 
@@ -59,7 +59,7 @@ def _best(ranked: Sequence[Outcome]) -> str:
             [f"{(one.cost or 0) * 1e6:.1f}", measured, estimate.get("limit", ""),
              one.counts.get("resident", ""), *(one.candidate[name] for name in names)]
         )  # fmt: skip
-    head = ["model, µs", "measured, µs", "limited by", "CTAs an SM", *names]
+    head = ["model, µs", "measured, µs", "limited by", "CTAs per SM", *names]
     return _table("The best", head, rows)
 
 
@@ -74,13 +74,13 @@ def _sensitivity(ranked: Sequence[Outcome]) -> str:
             costs = [one.cost or 0 for one in ranked if one.candidate[name] == value]
             mean = exp(sum(log(cost / least) for cost in costs) / len(costs))
             rows.append([name, value, f"{min(costs) / least:.2f}", f"{mean:.2f}", len(costs)])
-    head = ["parameter", "value", "best of it", "geometric mean", "candidates"]
-    return _table("What each parameter changes, times the best", head, rows)
+    head = ["parameter", "value", "its best", "geometric mean", "candidates"]
+    return _table("Cost by value of each parameter, relative to the best", head, rows)
 
 
 def _refused(refused: Counter[str]) -> str:
     rows = [[reason, count] for reason, count in refused.most_common()]
-    return _table("Why candidates were refused", ["reason", "candidates"], rows) if rows else ""
+    return _table("Why candidates were rejected", ["reason", "candidates"], rows) if rows else ""
 
 
 def _table(title: str, head: Iterable[object], rows: Iterable[Iterable[object]]) -> str:

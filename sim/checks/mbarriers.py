@@ -124,8 +124,8 @@ class MBarrierChecks:
             threads,
             lambda at: (
                 f"waits for phase {int(known.last[at[0], at[1]]) + 1} of the mbarrier at "
-                f"{offset:#x}, which is in phase {int(known.phase[at[0]])}: a wait is for the "
-                "current phase or the one before"
+                f"{offset:#x}, which is in phase {int(known.phase[at[0]])}; legal: the current "
+                f"phase and the one before it"
             ),
             lambda _: offset,
         )

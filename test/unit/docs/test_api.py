@@ -12,7 +12,10 @@ from typing import Any
 import pytest
 
 API = Path(__file__).resolve().parents[3] / "docs" / "api"
-PACKAGES = ("tilec", "tilec.lang", "tilec.layout", "tilec.isa", "tilec.sim", "tilec.runtime")
+PACKAGES = (
+    "tilec", "tilec.lang", "tilec.layout", "tilec.isa", "tilec.sim", "tilec.runtime",
+    "tilec.tuning",
+)  # fmt: skip
 _ENTRY = re.compile(r"^\.\. (?:auto|py:)(?:function|class|exception|data):: (\S+)$", re.MULTILINE)
 _FENCE = re.compile(r"^```(python|pycon)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 

@@ -134,7 +134,7 @@ def access(said: Said, op: str, sizes: str) -> None:
 
 def registers(said: Said, how: str) -> None:
     kind = {"movmatrix": "movmatrix", "shuffles": "shfl.sync"}
-    number, _, what = how.removeprefix("takes ").removesuffix(" a warp").partition(" ")
+    number, _, what = how.removeprefix("takes ").removesuffix(" per warp").partition(" ")
     if what in kind:
         assert said.count(kind[what]) % int(number) == 0
         assert said.count(kind[what]) > 0
@@ -190,7 +190,7 @@ RULES: tuple[tuple[str, Callable[..., None]], ...] = (
     (r"becomes (\d+) (wgmma\S+) for each of (\d+)x(\d+) warpgroups.*", warpgroups),
     (
         r"goes through (\d+) bytes of shared memory, swizzled as .*: copied (\d+) bytes at a time, "
-        r"loaded by (.*); \d+ wavefronts? a warp, \w+ of them for bank conflicts",
+        r"loaded by (.*); \d+ wavefronts? per warp, \w+ of them for bank conflicts",
         staged,
     ),
     (
@@ -198,21 +198,22 @@ RULES: tuple[tuple[str, Callable[..., None]], ...] = (
         stages,
     ),
     (
-        r"in its tile's own layout takes (\d+) instructions? and \d+ sectors? a warp, coalesced "
+        r"in its tile's own layout takes (\d+) instructions? and \d+ sectors? per warp, coalesced "
         r"(\d+) and \d+: (worth|not worth|no room)[^\d]*(\d+)?",
         own_layout,
     ),
     (
-        r"goes through (\d+) bytes of shared memory, by (\d+) (\S+) and (\d+) (\S+) a warp, "
+        r"goes through (\d+) bytes of shared memory, by (\d+) (\S+) and (\d+) (\S+) per warp, "
         r"cost \d+.*",
         trip,
     ),
-    (r"(renames registers|permutes registers|takes .* a warp), cost \d+", registers),
+    (r"(renames registers|permutes registers|takes .* per warp), cost \d+", registers),
     (r"has (\d+) buffers that share (\d+) bytes of shared memory; apart they take (\d+)", shared),
     (r"is over (\d+) warps: (\d+) bytes go through shared memory, .*", reduction),
     (
-        r"is shared out: of (\d+) threads (\d+) compute, with (\d+) registers each, and one of the "
-        r"(\d+) others, with (\d+), loads boxes by TMA to a ring of (\d+) stages? of (\d+) bytes",
+        r"is split into roles: of (\d+) threads (\d+) compute, with (\d+) registers each, and "
+        r"one of the (\d+) others, with (\d+), loads boxes by TMA to a ring of (\d+) "
+        r"stages? of (\d+) bytes",
         roles,
     ),
     (r"is for clusters of \d+ neighbours along [xy]: each CTA loads a part of .*", cluster),
@@ -227,7 +228,7 @@ RULES: tuple[tuple[str, Callable[..., None]], ...] = (
     (r"takes tiles (?:along|\d+ rows? at a time).*: \d+ of them read \d+ rows and .*", told),
     (r"is made a round ahead: the loop carries its tile", told),
     (r"is inside .*: no mask", told),
-    (r"is launched with a CTA per (?:SM|tile).*", told),
+    (r"is launched with one CTA per (?:SM|tile).*", told),
     (r"(?:writes|reads|updates) data that other threads may not have .*", told),
 )
 ACCESS = re.compile(r"'(\S+)' op takes ([\d and]+) bytes? at a time.*")
