@@ -27,3 +27,10 @@ def test_rows_are_as_wide_as_the_head(page: Path) -> None:
             if not row.startswith("|"):
                 break
             assert len(_BAR.findall(row)) == bars, row
+
+
+def test_definitions_of_the_glossary_are_indented_alike() -> None:
+    """Sphinx cuts the letters off lines that are less indented than the first of a definition."""
+    text = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    body = text.partition("```{glossary}\n")[2].partition("```")[0]
+    assert {len(line) - len(line.lstrip()) for line in body.splitlines() if line} == {0, 2}

@@ -282,7 +282,7 @@ def _() -> object:
     return k.build()
 
 
-@wrong("add of a int32 .32. and the float 0.5: cast the tile first")
+@wrong("add of int32 .32. and the float 0.5: cast the tile first")
 def _() -> object:
     @tilec.kernel
     def k(a: V) -> None:
