@@ -201,7 +201,7 @@ def test_errors_name_the_line(monkeypatch: pytest.MonkeyPatch) -> None:
         down.interpret[1](np.zeros(4, np.float32), -1)
     with pytest.raises(TilecError, match=PLACE + ".*outside the memref"):
         outside.interpret[1](np.zeros(4, np.float32))
-    with pytest.raises(TilecError, match=PLACE + "finds the same 50 times"):
+    with pytest.raises(TilecError, match=PLACE + "reads the same value 50 times"):
         waits.interpret[1](np.zeros(1, np.int32))
     with pytest.raises(TilecError, match=PLACE):
         wrong.interpret[1](np.zeros(8, np.float32))
