@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from tilec.isa import Target, UnknownNameError
 from tilec.isa.bulk_copies import copies_rows
+from tilec.isa.wording import counted
 from tilec.passes.base import Pass
 
 
@@ -28,7 +29,10 @@ class Pipeline(NamedTuple):
 
     def __repr__(self) -> str:
         """One line, for a prompt; `str` has the passes."""
-        return f"<pipeline of {len(self.tile)} passes on tiles and {len(self.nvvm)} on registers>"
+        return (
+            f"<pipeline of {counted(len(self.tile), 'pass', 'passes')} on tiles and "
+            f"{len(self.nvvm)} on registers>"
+        )
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ SIZES = {"wide": {"width": 1400, "height": 900}, "narrow": {"width": 390, "heigh
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
-def take(pages: list[Path], folder: Path, browser: str) -> None:
+def take(pages: dict[str, Path], folder: Path, browser: str) -> None:
     """Write a PNG of each page for each size of screen, light and dark."""
     from playwright.sync_api import sync_playwright  # noqa: PLC0415 (an extra)
 
@@ -30,9 +30,9 @@ def take(pages: list[Path], folder: Path, browser: str) -> None:
         for name, size in SIZES.items():
             for scheme in ("light", "dark"):
                 view = running.new_page(viewport=size, color_scheme=scheme)
-                for page in pages:
-                    view.goto(page.resolve().as_uri())
-                    view.screenshot(path=str(folder / f"{page.stem}-{name}-{scheme}.png"))
+                for page, file in pages.items():
+                    view.goto(file.resolve().as_uri())
+                    view.screenshot(path=str(folder / f"{page}-{name}-{scheme}.png"))
         running.close()
 
 
@@ -47,9 +47,14 @@ def main() -> int:
     if browser is None:
         print("error: no chromium: Debian's package chromium has it", file=sys.stderr)
         return 1
-    named = [(Path(p), arguments.site / f"{p}.html") for p in arguments.pages]
-    pages = [given if given.suffix == ".html" else made for given, made in named]
-    if missing := [str(page) for page in pages if not page.exists()]:
+    pages: dict[str, Path] = {}
+    for page in arguments.pages:
+        given = Path(page)
+        if given.suffix == ".html":
+            pages[given.stem] = given
+        else:
+            pages[page.replace("/", "-")] = arguments.site / f"{page}.html"
+    if missing := [str(file) for file in pages.values() if not file.exists()]:
         print(f"error: there is no {missing[0]}; run sphinx-build first", file=sys.stderr)
         return 1
     take(pages, arguments.out, browser)

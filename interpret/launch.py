@@ -119,10 +119,10 @@ def _run(cluster: Cluster, program: Program, arguments: Sequence[Value]) -> None
             message = "ends while copies of boxes still read its shared memory"
             cta.findings.append(Finding("in flight", message, program.function.location))
         if any(pipe.is_open for pipe in cta.pipes.values()):
-            message = "ends while products in tensor memory are told to no mbarrier"
+            message = "ends while products in tensor memory are not committed to an mbarrier"
             cta.findings.append(Finding("in flight", message, program.function.location))
         if cta.owes_columns:
-            message = "ends with columns of tensor memory that are not given back"
+            message = "ends with columns of tensor memory that are not deallocated"
             cta.findings.append(Finding("columns", message, program.function.location))
 
 

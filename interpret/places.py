@@ -65,7 +65,7 @@ def touched(call: Call, tile: Tile, inside: Array, meant: Array | None) -> Array
     if is_fragment(tile):
         wanted = wanted & call.warps.reshape(-1, *(1,) * len(tile.shape))
     if not call.has("masked") and (wanted & ~inside).any():
-        call.report("bounds", "touches memory outside of the memref")
+        call.report("bounds", "accesses memory outside the memref")
     return np.asarray(inside & wanted)
 
 

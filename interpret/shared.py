@@ -134,7 +134,7 @@ class SharedMemory:
             report(
                 "uninitialised" if never else "overwritten",
                 "reads shared memory that "
-                + ("nothing was written to" if never else "another buffer has overwritten"),
+                + ("was never written" if never else "another buffer has overwritten"),
             )
         if self._in_flight[at].any():
             report("in flight", "reads shared memory that an asynchronous copy is writing")
@@ -229,7 +229,7 @@ class SharedMemory:
         self._check_written(buffer, at, report)
         self._check_fenced(at, issuer[1], report)
         if self._touches.work(Touch.READ, at, issuer[0], source):
-            report("race", "reads what another warp wrote, with no barrier between")
+            report("race", "reads data that another warp wrote, without a barrier in between")
 
     def keep_reading(self, read: PendingRead) -> None:
         """Note that a read that was checked goes on."""

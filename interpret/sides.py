@@ -59,7 +59,7 @@ class Side:
             transposed=self._turned,
         )
         if not inside.all():
-            self._call.report("bounds", f"reads operand {self._operand.name} outside of its buffer")
+            self._call.report("bounds", f"reads operand {self._operand.name} outside its buffer")
         found = view.buffer.data[places]
         if as_bytes:
             found = self._padded(found) if padded else self._unpacked(found)

@@ -151,12 +151,14 @@ class TensorMemory:
     def free(self, first: int, columns: int, agent: int, report: Report) -> None:
         """Give columns back, by a warp of the cluster."""
         if not self._columns[first : first + columns].all():
-            report("uninitialised", "gives back columns that are not allocated")
+            report("uninitialised", "deallocates columns that are not allocated")
         cells = np.arange(first * _GROUPS, (first + columns) * _GROUPS)
         if self._moving[:, cells].any():
-            report("in flight", "gives back columns that a load or store is at work on")
+            report("in flight", "deallocates columns that a load or store in flight uses")
         if self._touches.copy(cells, np.array([agent])):
-            report("race", "gives back columns that others touch, with no barrier between")
+            report(
+                "race", "deallocates columns that other warps access, without a barrier in between"
+            )
         self.owed.discard(first)
         self._columns[first : first + columns] = False
         self._held[cells] = -1
@@ -169,7 +171,7 @@ class TensorMemory:
         inside = columns < self.size
         inside[inside] = self._columns[columns[inside]]
         if not inside.all():
-            report("bounds", "touches columns of tensor memory that are not allocated")
+            report("bounds", "accesses columns of tensor memory that are not allocated")
         return found.cells[inside]
 
     def _check_held(self, found: Elements, cells: Array, report: Report) -> None:
@@ -180,7 +182,7 @@ class TensorMemory:
             report(
                 "uninitialised" if never else "overwritten",
                 "reads tensor memory that "
-                + ("nothing was written to" if never else "holds elements of another type"),
+                + ("was never written" if never else "holds elements of another type"),
             )
 
     def _store(self, found: Elements, arithmetic: Arithmetic) -> Array:
@@ -222,7 +224,10 @@ class TensorMemory:
         if self._moving[Touch.WRITE, cells].any():
             report("in flight", "reads tensor memory that a store is writing")
         if self._touches.work(Touch.READ, cells, issuer, pipe.source):
-            report("race", "reads tensor memory that another warp wrote, with nothing between")
+            report(
+                "race",
+                "reads tensor memory that another warp wrote, without synchronisation in between",
+            )
         return self._get(found, arithmetic)
 
     def write_by(
@@ -232,9 +237,12 @@ class TensorMemory:
         """Write elements by a thread's products or copies; arguments as of `read_by`."""
         cells = self._cells(found, report)
         if self._moving[:, cells].any():
-            report("in flight", "writes tensor memory that a load or store is at work on")
+            report("in flight", "writes tensor memory that a load or store in flight uses")
         if self._touches.work(Touch.WRITE, cells, issuer, pipe.source):
-            report("race", "writes tensor memory that others touch, with nothing between")
+            report(
+                "race",
+                "writes tensor memory that other warps access, without synchronisation in between",
+            )
         self._set(found, values, arithmetic)
 
     # Loads and stores
@@ -246,7 +254,10 @@ class TensorMemory:
         if self._moving[Touch.WRITE, cells].any():
             report("in flight", "loads tensor memory that a store is writing")
         if self._touches.read(cells, np.asarray(np.uint64(1 << warp))):
-            report("race", "loads tensor memory that others write, with nothing between")
+            report(
+                "race",
+                "loads tensor memory that other warps write, without synchronisation in between",
+            )
         self._begin(Touch.READ, warp, cells)
         return self._get(found, arithmetic)
 
@@ -256,10 +267,14 @@ class TensorMemory:
         """Store elements, by a warp of the CTA."""
         cells = self._cells(found, report)
         if self._moving[:, cells].any():
-            report("in flight", "stores to tensor memory that a load or store is at work on")
+            report("in flight", "stores to tensor memory that a load or store in flight uses")
         mask = np.asarray(np.uint64(1 << warp))
         if self._touches.write(cells, mask, np.zeros(len(cells), bool)):
-            report("race", "stores to tensor memory that others touch, with nothing between")
+            report(
+                "race",
+                "stores to tensor memory that other warps access, without "
+                "synchronisation in between",
+            )
         self._begin(Touch.WRITE, warp, cells)
         self._set(found, values, arithmetic)
 

@@ -271,7 +271,7 @@ class Available:
         found = self.min_ptx(target)
         if found is None:
             where = ", ".join(f"{t} from PTX {v}" for t, v in self.targets.items())
-            raise TilecError(f"{self.ptx} is not on {target}; it is on {where}")
+            raise TilecError(f"{self.ptx} is not available on {target}; it is available on {where}")
         return found
 
     @property

@@ -73,7 +73,7 @@ def binary(name: str, left: Operand, right: Operand) -> Tile:
     kinds = _OPS[name]
     if one.dtype.kind not in kinds:
         advice = _ADVICE.get(name, "cast first, as by .astype(tl.int32)")
-        raise TilecError(f"no {name} of {one.dtype!r}: {advice}")
+        raise TilecError(f"{name} does not take {one.dtype!r}: {advice}")
     op = kinds[one.dtype.kind]
     if natural and op in ("maxsi", "minsi"):
         op = op.replace("si", "ui")
@@ -95,7 +95,9 @@ def _power(right: Operand, one: Tile, other: Tile) -> Tile:
             product = binary("multiply", product, one)
         return product
     if one.dtype.kind != "float":
-        raise TilecError(f"no power of {one.dtype!r} but the 1st to 4th; cast to a float first")
+        raise TilecError(
+            f"power takes {one.dtype!r} only with exponents 1 to 4: cast to a float first"
+        )
     return Tile(emit(ops.math.powf, one.value, other.value), one.dtype, one.shape)
 
 
@@ -110,7 +112,7 @@ def negative(tile: Tile) -> Tile:
 def invert(tile: Tile) -> Tile:
     """`~tile`: each bit, or truth value, inverted."""
     if tile.dtype.kind == "float":
-        raise TilecError(f"no invert of {tile.dtype!r}")
+        raise TilecError(f"invert does not take {tile.dtype!r}")
     has_sign = tile.dtype.kind in ("int", "index")
     return tile ^ (-1 if has_sign else limits(tile.dtype)[1])
 

@@ -209,7 +209,7 @@ def _apply(name: str, array: AnyArray, index: Index, value: Operand, how: _How) 
     tile = _whole(array, value, index, how.mask)
     kinds = _FUNCTIONS[name]
     if tile.dtype.kind not in kinds:
-        raise TilecError(f"no atomic_{name} of {tile.dtype!r}; legal: {', '.join(kinds)}")
+        raise TilecError(f"atomic_{name} does not take {tile.dtype!r}; legal: {', '.join(kinds)}")
     attributes = {"fn": text(kinds[tile.dtype.kind])}
     fixed = [tile.value, array.value]
     old = _emit("tile.atomic_rmw", array, index, tile, fixed, how, attributes)

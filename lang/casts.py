@@ -174,7 +174,7 @@ def _common(left: Operand, right: Operand, what: str) -> type[DType]:
         assert isinstance(tile, Tile)
         if isinstance(number, float) and tile.dtype.kind != "float":
             raise TilecError(
-                f"{what} of a {tile!r} and the float {number}: cast the tile first, as by "
+                f"{what} of {tile!r} and the float {number}: cast the tile first, as by "
                 ".astype(tl.float32)"
             )
         return tile.dtype
@@ -232,4 +232,6 @@ def check_computed(tile: Tile, what: str) -> None:
         TilecError: if they are of a type that is only loaded, cast and multiplied by `dot`.
     """
     if tile.dtype.kind == "float" and tile.dtype.mlir not in _WIDE:
-        raise TilecError(f"no {what} of {tile.dtype!r}: cast it first; legal floats: {_COMPUTED}")
+        raise TilecError(
+            f"{what} does not take {tile.dtype!r}: cast it first; legal floats: {_COMPUTED}"
+        )

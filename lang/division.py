@@ -28,7 +28,7 @@ def floor_divide(one: Tile, other: Tile) -> Tile:
     if one.dtype.kind == "float":
         return apply("math.floor", apply("arith.divf", one, other))
     if one.dtype.kind not in _INTEGERS:
-        raise TilecError(f"no floor_divide of {one.dtype!r}")
+        raise TilecError(f"floor_divide does not take {one.dtype!r}")
     if _is_unsigned(one, other):
         return _unsigned_quotient(one, other)
     if number_of(other) == -1:
@@ -46,7 +46,9 @@ def remainder(one: Tile, other: Tile) -> Tile:
         TilecError: for elements that have none.
     """
     if one.dtype.kind not in _INTEGERS:
-        raise TilecError(f"no remainder of {one.dtype!r}; for floats use x - tl.floor(x / y) * y")
+        raise TilecError(
+            f"remainder does not take {one.dtype!r}; for floats use x - tl.floor(x / y) * y"
+        )
     if _is_unsigned(one, other):
         natural = one.natural and other.natural
         return apply("arith.remui", one, _positive(other), natural=natural)

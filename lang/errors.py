@@ -7,6 +7,7 @@ from types import TracebackType
 
 from tilec.isa import TilecError
 from tilec.isa.notebooks import is_users
+from tilec.isa.wording import counted
 from tilec.report.diagnostics import Place, quoted
 
 _SHOWN = 4
@@ -41,7 +42,7 @@ class KernelError(TilecError):
         for call in self.calls[:_SHOWN]:
             lines += [f"{call}: note: called from here", *quoted(call)]
         if len(self.calls) > _SHOWN:
-            lines.append(f"note: and {len(self.calls) - _SHOWN} calls more")
+            lines.append(f"note: and {counted(len(self.calls) - _SHOWN, 'more call')}")
         for place, severity, reason in self.others:
             lines += [f"{place}: {severity}: {reason}", *quoted(place)]
         return lines

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from tilec.isa.wording import counted
+
 from .snapshot import Snapshot
 from .specialization import Specialization
 
@@ -54,4 +56,4 @@ def _changes(now: Sequence[str], then: Sequence[str]) -> Iterator[str]:
     for label, value in changed[:_SHOWN]:
         yield f"{label} = {value}, there {before.get(label, 'nothing')}"
     if len(changed) > _SHOWN:
-        yield f"{len(changed) - _SHOWN} values more"
+        yield f"{counted(len(changed) - _SHOWN, 'more value')}"

@@ -28,7 +28,7 @@ def on_host(value: Any, name: str) -> Any:
         return np.from_dlpack(value)
     except (BufferError, RuntimeError, TypeError, ValueError) as error:
         raise LaunchError(
-            f"argument '{name}', a {type(value).__name__}, is not shared: {error}"
+            f"argument '{name}', a {type(value).__name__}, cannot be shared: {error}"
         ) from None
 
 

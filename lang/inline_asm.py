@@ -61,7 +61,7 @@ def inline_asm_elementwise(
     """
     for name, value in (("asm", asm), ("constraints", constraints)):
         if not isinstance(value, str):
-            raise TilecError(f"{name} of inline assembly is a text, not {value!r}")
+            raise TilecError(f"{name} of inline assembly is a string, not {value!r}")
     if not isinstance(pack, int) or isinstance(pack, bool):
         raise TilecError(f"pack is a number known when the kernel is compiled, not {pack!r}")
     several = isinstance(dtype, (tuple, list))

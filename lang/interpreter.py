@@ -52,7 +52,7 @@ def call(source: FunctionSource, names: dict[str, Any]) -> Any:
         KernelError: for what is wrong in it, at its place.
     """
     if _depth.get() >= _DEEPEST:
-        raise KernelError(source.place, f"more than {_DEEPEST} calls inside each other")
+        raise KernelError(source.place, f"calls nest more than {_DEEPEST} deep")
     token = _depth.set(_depth.get() + 1)
     try:
         return Frame(source, names).result()

@@ -308,7 +308,7 @@ class Launcher:
             return self._grid(values)
         except Exception as error:
             what = f"{type(error).__name__}: {error}"
-            raise LaunchError(f"the function that computes the grid fails: {what}") from error
+            raise LaunchError(f"the function that computes the grid failed: {what}") from error
 
 
 def _is_empty(grid: Any) -> bool:

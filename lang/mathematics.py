@@ -21,7 +21,7 @@ def _unary(name: str, x: Tile, approx: bool = False) -> Tile:
         raise TilecError(f"takes a tile, not {x!r}; of Python's numbers use the module math")
     check_computed(x, name)
     if x.dtype.kind != "float":
-        raise TilecError(f"no {name} of {x.dtype!r}: cast to a float first")
+        raise TilecError(f"{name} does not take {x.dtype!r}: cast to a float first")
     attributes = ops.math.approximate() if approx else {}
     value = result(f"math.{name}", [x.value], type_of(x.dtype, x.shape), attributes)
     return Tile(value, x.dtype, x.shape)
@@ -158,7 +158,7 @@ def fma(x: Tile, y: Operand, z: Operand) -> Tile:
     one, three = match_types(one, three, "fma")
     check_computed(one, "fma")
     if one.dtype.kind != "float":
-        raise TilecError(f"no fma of {one.dtype!r}: cast to a float first")
+        raise TilecError(f"fma does not take {one.dtype!r}: cast to a float first")
     value = emit(ops.math.fma, one.value, two.value, three.value)
     return Tile(value, one.dtype, one.shape)
 

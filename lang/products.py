@@ -79,8 +79,8 @@ def dot(
     a, b = _of_8_bits(a, b)
     if a.shape[1] != b.shape[0]:
         raise TilecError(
-            f"shapes do not fit: a is {a.shape[0]}x{a.shape[1]} and b {b.shape[0]}x{b.shape[1]}; "
-            "b has as many rows as a has columns"
+            f"shapes do not match: a is {a.shape[0]}x{a.shape[1]} and b {b.shape[0]}x{b.shape[1]}; "
+            "b must have as many rows as a has columns"
         )
     return _product("tile.dot", [a, b], acc, [], dtype, form, warps)
 

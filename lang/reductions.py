@@ -63,7 +63,7 @@ def of_sum(dtype: type[DType]) -> type[DType]:
 
 def _combine(name: str, x: Tile, axis: int | None, keepdims: bool) -> Tile:
     if x.dtype.kind not in _COMBINED[name]:
-        raise TilecError(f"no {name} of {x.dtype!r}; legal: {', '.join(_COMBINED[name])}")
+        raise TilecError(f"{name} does not take {x.dtype!r}; legal: {', '.join(_COMBINED[name])}")
     if axis is None:
         rank = x.ndim
         if is_one_unit(x.shape):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias, overload
 
 from tilec.isa import TilecError
+from tilec.isa.wording import counted
 
 from .arithmetic import binary
 from .casts import check_computed
@@ -44,7 +45,7 @@ def _growing(name: str, fn: str, x: Tile, axis: int, reverse: bool, dtype: Any) 
     check_computed(x, name)
     target = of_sum(x.dtype) if dtype is None else dtype_of(dtype)
     if target.kind not in ("float", "int", "uint"):
-        raise TilecError(f"no {name} of {x.dtype!r}; legal: floats and integers")
+        raise TilecError(f"{name} does not take {x.dtype!r}; legal: floats and integers")
     wide = float32 if target in (float16, bfloat16) else target
     found: Tile = associative_scan(
         x.astype(wide), axis, lambda a, b: binary(fn, a, b), reverse=reverse
@@ -164,11 +165,14 @@ def _combined(combine: Combine, one: Sequence[Tile], other: Sequence[Tile]) -> t
     found = combine(*one, *other)
     parts = (found,) if isinstance(found, Tile) else tuple(found)
     if len(parts) != len(one):
-        raise TilecError(f"the function gives {len(parts)} values of {len(one)} tiles' elements")
+        raise TilecError(
+            f"the function returns {counted(len(parts), 'value')} for the elements of "
+            f"{counted(len(one), 'tile')}"
+        )
     for part, given in zip(parts, one, strict=True):
         if not isinstance(part, Tile) or part.shape != given.shape or part.dtype is not given.dtype:
             raise TilecError(
-                f"the function gives {part!r} of {given!r}: it gives what it takes, element by "
-                "element"
+                f"the function returns {part!r} for {given!r}: it must return what it takes, "
+                f"element by element"
             )
     return parts

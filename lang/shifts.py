@@ -49,7 +49,7 @@ def _shift_zeros_in(op: str, one: Tile, count: Tile) -> Tile:
 
 def _check(one: Tile, name: str) -> None:
     if one.dtype.kind not in _INTEGERS:
-        raise TilecError(f"no {name} of {one.dtype!r}: shifts take integers")
+        raise TilecError(f"{name} does not take {one.dtype!r}: shifts take integers")
 
 
 def _is_within(count: Tile) -> bool:

@@ -8,6 +8,7 @@ from math import gcd
 from typing import Any, NamedTuple
 
 from tilec.isa import LaunchError
+from tilec.isa.wording import counted
 
 from .annotations import (
     ArrayParameter,
@@ -177,7 +178,8 @@ def _differences(value: Any, before: Any) -> Iterator[str]:
 def _written(value: Any) -> str:
     if isinstance(value, Facts):
         return (
-            f"address a multiple of {value.aligned} bytes, extents of {list(value.sizes)}, "
+            f"address a multiple of {counted(value.aligned, 'byte')}, extents of "
+            f"{list(value.sizes)}, "
             f"strides of {list(value.strides)}"
         )
     if isinstance(value, tuple):

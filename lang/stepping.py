@@ -174,7 +174,7 @@ class Stepper:
         if times > _POLLS:
             raise KernelError(
                 at,
-                f"finds the same {_POLLS} times: CTAs are executed one after another, so "
+                f"reads the same value {_POLLS} times: CTAs are executed one after another, so "
                 "none can wait for a later one",
             )
 

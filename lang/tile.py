@@ -321,14 +321,14 @@ class Tile:
     def __bool__(self) -> bool:  # what conditions of a kernel are to a type checker
         if self.shape:
             raise TilecError(
-                f"the truth of a tile ({self!r}) is not one value; use tl.where, & and |, or "
+                f"the truth value of a tile ({self!r}) is ambiguous; use tl.where, & and |, or "
                 "reduce it first"
             )
         if (read := reading.get()) is not None:
             return bool(read(self))
         raise TilecError(
-            f"this {self!r} is known only when the kernel runs; here Python asks for its truth "
-            "while the kernel is compiled; mark the function @tilec.function, so that its "
+            f"this {self!r} is known only when the kernel runs; here Python needs its truth value "
+            f"while the kernel is compiled; mark the function @tilec.function, so that its "
             "conditions become the kernel's, or use tl.where"
         )
 

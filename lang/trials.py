@@ -180,7 +180,7 @@ def _cost(by: By, report: Report) -> float:
         found = float(by(report))
     except Exception as error:
         what = f"{type(error).__name__}: {error}"
-        raise LaunchError(f"the function by= fails: {what}") from error
+        raise LaunchError(f"the function by= failed: {what}") from error
     if isnan(found):
         raise LaunchError("the function by= gives NaN")
     return found

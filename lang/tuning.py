@@ -165,8 +165,8 @@ class TunedKernel:
             hash(found)
         except TypeError as error:
             raise LaunchError(
-                f"the key of {self.kernel.function.__name__} is {found!r}, which cannot be looked "
-                f"up: {error}"
+                f"the key of {self.kernel.function.__name__} is {found!r}, which cannot be a key: "
+                f"{error}"
             ) from None
         return found
 
@@ -176,7 +176,7 @@ class TunedKernel:
                 return self.key(values)
             except Exception as error:
                 what = f"{type(error).__name__}: {error}"
-                raise LaunchError(f"the function that gives the key fails: {what}") from error
+                raise LaunchError(f"the function that computes the key failed: {what}") from error
         if self.key is not None:
             return tuple(_part(values.get(name), by_value=True) for name in self.key)
         return tuple(

@@ -242,7 +242,7 @@ def fragment_wavefronts(
     access = vector_access(registers.then(shared.inverse()), bits, store=store, widest=width)
     if access is None:
         raise LayoutError(
-            f"elements of {bits} bits are not adjacent: no access moves less than a byte"
+            f"elements of {counted(bits, 'bit')} are not adjacent: no access moves less than a byte"
         )
     if access.width != width:
         raise LayoutError(

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
 from tilec.isa import MatrixMemory, MovMatrix, Target, forms_of
+from tilec.isa.wording import counted
 
 from .access import Access, in_elements, matrix_access, vector_access
 from .gf2 import Echelon, combine, intersection
@@ -63,7 +64,8 @@ def conversion_plans(
     ]
     if not found:
         raise LayoutError(
-            f"cannot move elements of {bits} bits one by one: both layouts must keep the same "
+            f"cannot move elements of {counted(bits, 'bit')} one by one: both layouts must keep "
+            f"the same "
             f"{8 // bits} neighbours in one register"
         )
     return tuple(sorted(found, key=_rank))
@@ -96,7 +98,7 @@ def best_access(
     legal = [one for one in found if one]
     if not legal:
         raise LayoutError(
-            f"elements of {bits} bits are not adjacent: no access moves less than a byte"
+            f"elements of {counted(bits, 'bit')} are not adjacent: no access moves less than a byte"
         )
     return min(legal, key=lambda one: one.instructions + one.count().wavefronts)
 

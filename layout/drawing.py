@@ -9,6 +9,7 @@ import colorsys
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from itertools import product
+from math import prod
 from typing import NamedTuple, Protocol
 
 _WIDTH, _HEIGHT = 58, 24
@@ -16,6 +17,8 @@ _WIDTH, _HEIGHT = 58, 24
 _MARGIN, _GAP, _LINE, _LETTER = 16, 40, 18, 8
 MOST = 64
 """Rows and columns of a layout that are drawn; a page with more is not a picture any more."""
+FOLDED = 16
+"""Cells in a row of a layout with one output."""
 _WAYS = ("down", "across")
 _ELEMENT = "element"
 """What pictures call the input `register` where nobody says how wide an element is."""
@@ -171,9 +174,11 @@ def layout_svg(
     sizes = _matrix(layout)
     if fixed:
         head.append(", ".join(f"{name} {index}" for name, index in fixed.items()))
-    elif sizes != (len(grid.rows), len(grid.cols)):
-        shown = f"{len(grid.rows)} × {len(grid.cols)}"
-        head.append(f"the first {shown} of {sizes[0]} × {sizes[1]}")
+    elif prod(sizes) != len(grid.rows) * len(grid.cols):
+        shown = [f"{len(grid.rows)} × {len(grid.cols)}", f"{sizes[0]} × {sizes[1]}"]
+        if len(layout.outs) == 1:
+            shown = [str(len(grid.rows) * len(grid.cols)), str(sizes[1])]
+        head.append(f"the first {shown[0]} of {shown[1]}")
     return picture(str(layout), head, [grid._replace(title="")])
 
 
@@ -189,7 +194,7 @@ def layout_grid(
     input `register` of a layout counts elements; registers are told where their width is known.
 
     Args:
-        layout: the layout; a single output goes across.
+        layout: the layout; a single output goes across, in rows of `FOLDED` from there on.
         most: how many rows and columns to show; all if None.
         fixed: inputs that have one index; rows and columns without their elements are left out.
         bits: bits of an element; None if unknown: then a holder is `lane:element`.
@@ -198,6 +203,8 @@ def layout_grid(
     names = [name for name, _ in reversed(layout.ins)]
     sizes = layout.in_sizes
     height, width = (min(size, most or size) for size in _matrix(layout))
+    if len(layout.outs) == 1 and most:
+        width = min(_matrix(layout)[1], FOLDED * FOLDED)
     holders: dict[tuple[int, ...], list[dict[str, int]]] = {}
     ranges = ([known[name]] if name in known else range(sizes[name]) for name in names)
     for index in product(*ranges):
@@ -205,14 +212,25 @@ def layout_grid(
         holders.setdefault((0, *layout(**at))[-2:], []).append(at)
     shown: list[Sequence[int]] = [range(height), range(width)]
     if known:
-        shown = [sorted({at[dim] for at in holders})[:MOST] for dim in range(2)]
+        limit = MOST if len(layout.outs) == 2 else FOLDED * FOLDED
+        shown = [sorted({at[dim] for at in holders})[:limit] for dim in range(2)]
     cells = [[_cell(holders.get((row, col), []), bits) for col in shown[1]] for row in shown[0]]
     outs = [name for name, _ in layout.outs]
-    ways = zip(outs, _WAYS[-len(outs) :], strict=True)
-    axes = " and ".join(f"{name} ({way})" for name, way in ways)
+    ways = _WAYS[-len(outs) :]
+    if len(outs) == 1 and len(shown[1]) > FOLDED and _folds(shown[1]):
+        shown = [shown[1][::FOLDED], range(FOLDED)]
+        cells = [cells[0][at : at + FOLDED] for at in range(0, len(cells[0]), FOLDED)]
+        ways = ("across, then down",)
+    axes = " and ".join(f"{name} ({way})" for name, way in zip(outs, ways, strict=True))
     rows, cols = ([str(n) for n in numbers] for numbers in shown)
     called = (_ELEMENT if name == "register" and bits is None else name for name in names)
     return Grid(f"{':'.join(called)} by {axes}", cells, rows, cols)
+
+
+def _folds(numbers: Sequence[int]) -> bool:
+    """Whether numbers are whole rows, in each of which they follow each other."""
+    rows = [numbers[at : at + FOLDED] for at in range(0, len(numbers), FOLDED)]
+    return all(list(row) == list(range(row[0], row[0] + FOLDED)) for row in rows)
 
 
 def _matrix(layout: Layout) -> tuple[int, int]:

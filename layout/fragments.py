@@ -93,7 +93,8 @@ def fragment_of(form: Form, name: str) -> LinearLayout:
     found = any_fragment_of(form, name)
     if not isinstance(found, LinearLayout):
         raise LayoutError(
-            f"operand {name} of {form.ptx} is {found.count} times a linear layout, which is none"
+            f"operand {name} of {form.ptx} is {found.count} copies of a linear layout, which are "
+            f"not linear together"
         )
     return found
 

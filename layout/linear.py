@@ -46,7 +46,9 @@ def log2(size: int, what: str) -> int:
     if size < 1:
         raise LayoutError(f"{what} is {size}; it must be a power of two, at least 1")
     below = 1 << (size.bit_length() - 1)
-    raise LayoutError(f"{what} is {size}, no power of two; nearest: {below} and {below * 2}")
+    raise LayoutError(
+        f"{what} is {size}, which is not a power of two; nearest: {below} and {below * 2}"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,7 @@ class LinearLayout:
                 if len(image) != len(out_bits):
                     raise LayoutError(
                         f"a basis of '{name}' has {counted(len(image), 'number')} for "
-                        f"{len(out_bits)} outputs"
+                        f"{counted(len(out_bits), 'output')}"
                     )
                 column = low = 0
                 for value, (out, bits) in zip(image, out_bits, strict=True):
@@ -517,7 +519,7 @@ def _composed(first: LinearLayout, second: LinearLayout) -> LinearLayout:
         if bits > theirs[name]:
             raise LayoutError(
                 f"layouts do not compose: '{name}' has {1 << bits} places, "
-                f"but only {1 << theirs[name]} indices"
+                f"but only {counted(1 << theirs[name], 'index', 'indices')}"
             )
     given = _by_name(second.ins, second.columns)
     images = [column for name, bits in first.outs for column in given[name][:bits]]

@@ -121,7 +121,8 @@ class SharedMatrix:
         width = 8 * line // bits
         if extents[contiguous] % width:
             raise LayoutError(
-                f"{counted(extents[contiguous], 'element')} of {bits} bits along {contiguous} are "
+                f"{counted(extents[contiguous], 'element')} of {counted(bits, 'bit')} along "
+                f"{contiguous} are "
                 "not a multiple "
                 f"of {width}, the {counted(line, 'byte')} of a line with swizzle {swizzle}"
             )

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
 from tilec.isa import UnknownNameError
+from tilec.isa.wording import counted
 
 from .linear import LayoutError, LinearLayout, log2
 
@@ -96,7 +97,7 @@ class Swizzle:
         """
         unit = log2(bits, "bits of an element")
         if self.bits and 8 << self.base + min(self.shift, 0) < bits:
-            raise LayoutError(f"{self} takes elements of {bits} bits apart")
+            raise LayoutError(f"{self} takes elements of {counted(bits, 'bit')} apart")
         in_bits = Swizzle(self.bits, self.base + 3, self.shift)
         count = log2(size, "elements of the tile")
         dims = (("offset", count),)

@@ -227,7 +227,7 @@ def scale_columns(rows: int) -> TensorLayout:
         LayoutError: if they are not whole 32s.
     """
     if rows % 32:
-        raise LayoutError(f"scale factors are of whole 32s of rows, not of {rows}")
+        raise LayoutError(f"scale factors are of a multiple of 32 rows, not of {rows}")
     columns = rows // 32
     places = _identity(32, "row", "lane") * _identity(_bits(columns), "row", "column")
     whole = places * LinearLayout.empty(("bank", "col"), ("cta",))

@@ -9,6 +9,8 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from math import prod
 
+from tilec.isa.wording import counted
+
 from .gf2 import Echelon
 from .linear import LayoutError, LinearLayout, log2
 
@@ -91,7 +93,7 @@ def transpose(layout: LinearLayout, permutation: tuple[int, ...]) -> LinearLayou
     """
     if sorted(permutation) != list(range(len(layout.outs))):
         raise LayoutError(
-            f"{list(permutation)} is not a permutation of {len(layout.outs)} dimensions"
+            f"{list(permutation)} is not a permutation of {counted(len(layout.outs), 'dimension')}"
         )
     extents = list(layout.out_sizes.values())
     return _map(
@@ -162,7 +164,7 @@ def _map(
 
 def _check_axis(axis: int, rank: int) -> None:
     if not 0 <= axis < rank:
-        raise LayoutError(f"axis {axis} is outside the {rank} dimensions")
+        raise LayoutError(f"axis {axis} is outside the {counted(rank, 'dimension')}")
 
 
 def _written(shape: Sequence[int]) -> str:

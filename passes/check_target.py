@@ -127,8 +127,8 @@ def _check_cluster(function: Op, chosen: Target, report: Report) -> None:
     if chosen.number < CLUSTERS_SINCE:
         report.error(
             function,
-            f"has clusters of {counted(written, 'CTA')}; {chosen} has none, sm_{CLUSTERS_SINCE} "
-            "and later do",
+            f"has clusters of {counted(written, 'CTA')}; {chosen} has none; sm_{CLUSTERS_SINCE} "
+            f"and later have them",
         )
     elif min(size) < 1 or count > LARGEST_CLUSTER:
         report.error(

@@ -110,7 +110,7 @@ def _check_registers(kernel: Kernel, op: WgmmaProduct) -> None:
     if needed > entry:
         kernel.error(
             op,
-            f"needs about {counted(needed, 'register')} a thread, {needed - BESIDES} of them the "
+            f"needs about {counted(needed, 'register')} per thread, {needed - BESIDES} of them the "
             "accumulator;"
             f" at the entry of a CTA of {counted(prod(size), 'thread')} each has {entry}, whatever "
             "setmaxnreg adds; legal: fewer columns or threads",
@@ -159,11 +159,9 @@ def _check_room(kernel: Kernel, op: WgmmaProduct, flight: Flight) -> None:
         kernel.advise(
             op,
             "is in flight with other products: their accumulators take "
-            f"{counted(needed, 'register')} a "
-            f"thread, and the kernel about {BESIDES} besides; at the entry of a CTA of "
-            f"{counted(prod(size), 'thread')} each has {entry}, so ptxas executes one after the "
-            "other and "
-            "spills (C7511, C7512)",
+            f"{counted(needed, 'register')} per thread, and the kernel about {BESIDES} besides; at "
+            f"the entry of a CTA of {counted(prod(size), 'thread')} each has {entry}, so ptxas "
+            "executes one after the other and spills (C7511, C7512)",
         )
 
 
@@ -236,6 +234,7 @@ def _check_counts(kernel: Kernel) -> None:
         kernel.error(
             last.op,
             f"waits forever for registers: the warpgroups request "
-            f"{' + '.join(str(now) for now, _ in counts)} = {total} a thread; at entry the CTA has "
+            f"{' + '.join(str(now) for now, _ in counts)} = {total} per thread; at entry the CTA "
+            f"has "
             f"{groups} times {entry}, {there}",
         )

@@ -39,7 +39,7 @@ def _coalesce(store: StoreOp, kernel: Kernel) -> None:
     own, better = found.own, found.better
     said = (
         f"in its tile's own layout takes {counted(own.instructions, 'instruction')} and "
-        f"{counted(own.sectors, 'sector')} a warp, coalesced {better.instructions} and "
+        f"{counted(own.sectors, 'sector')} per warp, coalesced {better.instructions} and "
         f"{better.sectors}"
     )
     if not found.pays:

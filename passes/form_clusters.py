@@ -95,7 +95,7 @@ def _obstacle(kernel: Kernel, target: Target, tiles: scf.ForOp | None) -> str:
     if tiles is not None or CTAS_PER_SM in function.attributes:
         return "it has a loop over tiles"
     if persistent is not None and not persistent.value:
-        return "its CTAs take a tile each"
+        return "each of its CTAs takes one tile"
     return ""
 
 

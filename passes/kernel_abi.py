@@ -106,7 +106,8 @@ def _extents(function: gpu.GPUFuncOp, count: int) -> int:
     types = list(signature(function).inputs)[max(first, 0) : count]
     if ctas.value < 1 or first < 0 or any(type_ != i32() for type_ in types):
         raise TilecError(
-            f"{CTAS_PER_SM} is not as tile-make-persistent writes it: 1 or more, of a kernel whose "
+            f"{CTAS_PER_SM} does not have the form that tile-make-persistent writes: 1 or more, on "
+            f"a kernel whose "
             f"last {len(_AXES)} arguments are the grid's extents, i32"
         )
     return len(_AXES)
@@ -131,7 +132,9 @@ def _tensor_maps(function: gpu.GPUFuncOp) -> list[dict[str, Any]]:
     except (TypeError, ValueError, RecursionError):
         right = False
     if not right:
-        raise TilecError(f"{TENSOR_MAPS} is not as tile-fragments-to-nvvm writes it: {given}")
+        raise TilecError(
+            f"{TENSOR_MAPS} does not have the form that tile-fragments-to-nvvm writes: {given}"
+        )
     return found
 
 

@@ -68,7 +68,7 @@ class MakePersistent(KernelPass):
             with kernel.at(loop):
                 why = "it has a loop over tiles" if tiles else why_a_tile_each(kernel, loop, turns)
                 if why:
-                    kernel.missed(kernel.function, f"is launched with a CTA per tile: {why}")
+                    kernel.missed(kernel.function, f"is launched with one CTA per tile: {why}")
                     return
                 function = kernel.function
                 if cluster is not None and (why := _why_alone(kernel, loop)):
@@ -87,8 +87,8 @@ class MakePersistent(KernelPass):
                     function.attributes["known_cluster_size"] = ir.DenseI32ArrayAttr.get(size)
                 kernel.remark(
                     function,
-                    "is launched with a CTA per SM, each of which takes one tile of the grid after "
-                    "the other: boxes of the next arrive while one is stored",
+                    "is launched with one CTA per SM, each of which processes several tiles of the "
+                    "grid in turn: boxes of the next arrive while one is stored",
                 )
                 kernel.remark(function, told(order, *tiles_at_once))
             return

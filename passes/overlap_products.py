@@ -71,7 +71,7 @@ def _overlap(kernel: Kernel, loop: scf.ForOp, registers: int) -> str:
     held = chain.registers(kernel.threads)
     if held + BESIDES > registers:
         return (
-            f"accumulators and A of both take {counted(held, 'register')} of a thread, "
+            f"accumulators and A of both take {counted(held, 'register')} per thread, "
             f"which has {registers}"
         )
     kernel.remark(

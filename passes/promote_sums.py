@@ -47,7 +47,7 @@ class PromoteSums(KernelPass):
                 continue
             if not _may_be(dot):
                 if said is not None:
-                    kernel.missed(dot, "is not promoted: its factors are not floats of 8 bits")
+                    kernel.missed(dot, "is not promoted: its factors are not 8-bit floats")
                 continue
             _promote(dot)
             depth = ir.RankedTensorType(dot.a.type).shape[1]

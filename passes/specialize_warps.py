@@ -12,6 +12,7 @@ from tilec.dialects.tile.ops import AsyncCopyOp
 from tilec.ir.attributes import cluster_size
 from tilec.ir.mlir import scf
 from tilec.isa import WARPGROUP_THREADS, TilecError
+from tilec.isa.wording import counted
 
 from .analysis.costs import LEAST_WARPGROUPS
 from .functions import take_positive
@@ -65,7 +66,9 @@ class SpecializeWarps(KernelPass):
                     kernel, target, loop, tiles, turns=turns
                 )
                 if isinstance(plan, str):
-                    kernel.missed(loop, f"is not shared out to warps that load: {plan}")
+                    kernel.missed(
+                        loop, f"is not split into warps that load and warps that compute: {plan}"
+                    )
                     continue
                 _part(kernel, loop, tiles, plan)
             return
@@ -74,7 +77,9 @@ class SpecializeWarps(KernelPass):
         """Why warps that load would not pay."""
         groups = kernel.threads // WARPGROUP_THREADS * turns
         return (
-            f"{groups} warpgroups compute, fewer than {self.least}" if groups < self.least else ""
+            f"only {counted(groups, 'warpgroup')} would compute, fewer than {self.least}"
+            if groups < self.least
+            else ""
         )
 
 
@@ -86,7 +91,8 @@ def _part(kernel: Kernel, loop: scf.ForOp, tiles: scf.ForOp | None, plan: Partin
     """
     if plan.stages > plan.room:
         raise TilecError(
-            f"{STAGES} = {plan.stages}, and {plan.room} stages of {plan.bytes} bytes would fit"
+            f"{STAGES} = {plan.stages}, and {counted(plan.room, 'stage')} of {plan.bytes} bytes "
+            f"would fit"
         )
     take_positive(loop, STAGES)
     _explain(kernel, loop, plan)
@@ -107,9 +113,9 @@ def _explain(kernel: Kernel, loop: scf.ForOp, plan: Parting) -> None:
         compute = f"{plan.turns} times {each} compute whole tiles in turn"
     kernel.remark(
         loop,
-        f"is shared out: of {each * plan.turns + PRODUCERS} threads {compute}, with "
+        f"is split into roles: of {each * plan.turns + PRODUCERS} threads {compute}, with "
         f"{roles.consumer} registers each, and one of the {PRODUCERS} others, with "
-        f"{roles.producer}, loads boxes by TMA to a ring of {plan.stages} stages of "
+        f"{roles.producer}, loads boxes by TMA to a ring of {counted(plan.stages, 'stage')} of "
         f"{plan.bytes} bytes",
     )
     for copy in plan.copies:

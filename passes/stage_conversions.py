@@ -155,9 +155,9 @@ def _explain_registers(
 def _in_registers(plan: Plan) -> str:
     match plan:
         case Transposition():
-            return f"takes {plan.price.wavefronts} movmatrix a warp"
+            return f"takes {plan.price.wavefronts} movmatrix per warp"
         case Shuffles():
-            return f"takes {plan.price.wavefronts} shuffles a warp"
+            return f"takes {plan.price.wavefronts} shuffles per warp"
     return "permutes registers" if plan.price.total else "renames registers"
 
 
@@ -170,6 +170,6 @@ def _explain(
     kernel.remark(
         op,
         f"goes through {plan.bytes} bytes of shared memory, by {plan.store.instructions} "
-        f"{plan.store.name} and {plan.load.instructions} {plan.load.name} a warp, "
+        f"{plan.store.name} and {plan.load.instructions} {plan.load.name} per warp, "
         f"cost {plan.price.total}{instead}",
     )

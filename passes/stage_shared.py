@@ -181,8 +181,9 @@ def _explain(
     kernel.remark(
         load,
         f"goes through {counted(buffer.bytes, 'byte')} of shared memory, swizzled as "
-        f"{chosen.text}: copied {vector * buffer.element_bytes} bytes at a time, loaded by "
+        f"{chosen.text}: copied {counted(vector * buffer.element_bytes, 'byte')} at a time, "
+        f"loaded by "
         f"{', '.join(chosen.instructions)}; "
-        f"{counted(sum(c.wavefronts for c in counts), 'wavefront')} a warp, "
+        f"{counted(sum(c.wavefronts for c in counts), 'wavefront')} per warp, "
         f"{conflicts or 'none'} of them for bank conflicts",
     )

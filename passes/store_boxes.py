@@ -74,7 +74,7 @@ def _obstacle(store: StoreOp, tile: TileValue, kernel: Kernel) -> str:
     if tiles and control_of(Uniformity(kernel.function), store, Spread.CTA) is not None:
         return "not all threads of the CTA reach it"
     if _others(store, kernel):
-        return "something else may touch its array"
+        return "something else may access its array"
     return ""
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from tilec.isa import Product, TilecError, element_type
 from tilec.isa.dtypes import numpy_type
+from tilec.isa.wording import counted
 
 from .elements import from_bits, to_bits
 from .errors import refuse
@@ -67,7 +68,9 @@ def quantize(
     numbers = np.asarray(matrix).astype(np.float64)
     refuse(~np.isfinite(numbers), numbers, "cannot be scaled: it is not finite")
     if numbers.shape[-1] % block:
-        raise TilecError(f"rows of {numbers.shape[-1]} elements are not whole blocks of {block}")
+        raise TilecError(
+            f"rows of {counted(numbers.shape[-1], 'element')} are not whole blocks of {block}"
+        )
     blocks = numbers.reshape(*numbers.shape[:-1], -1, block)
     largest = np.abs(blocks).max(axis=-1)
     limit = ml_dtypes.finfo(numpy_type(element_type(element)))

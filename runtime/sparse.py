@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from tilec.isa import Product, Sparsity, TilecError
+from tilec.isa.wording import counted
 from tilec.layout import logical_column
 
 from .errors import place
@@ -99,7 +100,9 @@ def _chunks(form: Product, matrix: NDArray[Any]) -> NDArray[Any]:
     """(…, m, chunks, chunk)."""
     chunk = _sparsity(form).chunk
     if matrix.shape[-1] % chunk:
-        raise TilecError(f"rows of {matrix.shape[-1]} elements are not whole chunks of {chunk}")
+        raise TilecError(
+            f"rows of {counted(matrix.shape[-1], 'element')} are not whole chunks of {chunk}"
+        )
     return matrix.reshape(*matrix.shape[:-1], -1, chunk)
 
 

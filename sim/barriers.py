@@ -171,7 +171,7 @@ class Barriers:
             for group, sync in barrier.waiting:
                 expected = "all" if sync.count is None else str(int(barrier.expected.max()))  # type: ignore[union-attr]
                 words.append(
-                    f"barrier {number} (of {counted(expected, 'thread')}) holds "
+                    f"barrier {number} (of {counted(expected, 'thread')}) blocks "
                     f"{counted(group.threads, 'thread')} at "
                     f"{group.frame.place(group.block, group.index)}"
                 )

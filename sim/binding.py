@@ -192,7 +192,9 @@ class Binding:
                 if have > bits > 1:
                     dtype = dtype_of(bits)
                     return self.compute(lambda: registers[slot].astype(dtype))
-                raise self.error(f"register '{operand}' has {have} bits where {type_} is read")
+                raise self.error(
+                    f"register '{operand}' has {counted(have, 'bit')} where {type_} is read"
+                )
             return self._constant(operand, self._named(operand, bits))
         raise self.error(
             f"an operand of '{self.instruction.mnemonic}' is not a register or constant"
@@ -245,7 +247,9 @@ class Binding:
         if have == bits:
             return slot
         if have < bits or bits == 1:
-            raise self.error(f"register '{operand}' has {have} bits where {type_} is written")
+            raise self.error(
+                f"register '{operand}' has {counted(have, 'bit')} where {type_} is written"
+            )
         machine, registers = self.machine, self.machine.registers
         narrow = machine.slot(ZEROS[bits])
         wide = dtype_of(have)
@@ -298,7 +302,9 @@ class Binding:
         if bits is None:
             return self.source(operand.base, "u64"), 64, operand.offset
         if bits not in (32, 64):
-            raise self.error(f"address register '{operand.base}' has {bits} bits, not 32 or 64")
+            raise self.error(
+                f"address register '{operand.base}' has {counted(bits, 'bit')}, not 32 or 64"
+            )
         slot = self.source(operand.base, f"u{bits}")
         self.addressed.append(self.read.pop())
         return slot, bits, operand.offset

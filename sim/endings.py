@@ -57,7 +57,9 @@ class Endings:
             mask = machine.full(np.asarray(True if group.mask is None else group.mask))
             if isinstance(sync, Gate):
                 place = group.frame.place(group.block, group.index)
-                words.append(f"{group.threads} threads wait at {place} for {sync.waits}")
+                words.append(
+                    f"{counted(group.threads, 'thread')} at {place} waiting for {sync.waits}"
+                )
                 first = first if first is not None and not sync.cause else sync
             else:
                 threads |= mask
@@ -87,7 +89,7 @@ class Endings:
     def _stuck(self) -> str:
         words = []
         if self.queues.parked:
-            words.append(f"warps that are not whole wait for their other lanes: {self._places()}")
+            words.append(f"diverged warps wait for their other lanes: {self._places()}")
         words += self.queues.barriers.describe()
         if self.machine.live is not None and not self.machine.live.all():
             words.append("some threads have exited")

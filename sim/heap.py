@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import deque
 
+from tilec.isa.wording import counted
+
 from .memory import Memory
 
 HEAP_BYTES = 8 << 20
@@ -42,7 +44,7 @@ class Heap:
             self._freed.remove(found)
             address = found[0]
         self._sizes[address] = room
-        self._memory.admit(f"malloc'ed {size} bytes", address, size)
+        self._memory.admit(f"malloc'ed {counted(size, 'byte')}", address, size)
         return address
 
     def free(self, address: int) -> bool:

@@ -233,7 +233,9 @@ def _check_cluster(geometry: Geometry, arch: str) -> None:
     if not geometry.explicit:
         return
     if geometry.cluster_ctas > 1 and target(arch).number < CLUSTERS_SINCE:
-        raise LaunchError(f"a cluster of {geometry.cluster}; {arch} has no clusters, sm_90 has")
+        raise LaunchError(
+            f"a cluster of {geometry.cluster}; {arch} has no clusters; sm_90 and later have them"
+        )
     check_cluster(geometry.grid, geometry.cluster)
 
 
@@ -241,9 +243,8 @@ def _check_cooperative(function: Function, geometry: Geometry, resident: int) ->
     """Refuse a grid whose barrier not all CTAs can come to, as the driver does."""
     if resident < geometry.ctas:
         raise LaunchError(
-            f"kernel '{function.name}' has a barrier of its grid of "
-            f"{counted(geometry.ctas, 'CTA')}, of which "
-            f"{resident} are in flight at once"
+            f"kernel '{function.name}' has a barrier of the whole grid, "
+            f"{counted(geometry.ctas, 'CTA')}, of which at most {resident} are resident at once"
         )
 
 
@@ -274,7 +275,7 @@ def check_shared(placement: Placement, dynamic: int, arch: str) -> None:
         bytes_, of_them = alone, ""
     raise LaunchError(
         f"kernel '{placement.kernel.name}' uses {counted(bytes_, 'byte')} of shared "
-        f"memory{of_them}; {arch} has {most} for a CTA"
+        f"memory{of_them}; {arch} has {most} per CTA"
     )
 
 
@@ -295,5 +296,6 @@ def _check_extents(function: Function, geometry: Geometry, arch: str) -> None:
     most = function.directives.get("maxntid", ())
     if most and geometry.threads > int(np.prod(most)):
         raise LaunchError(
-            f"kernel '{function.name}' takes at most {counted(int(np.prod(most)), 'thread')} a CTA"
+            f"kernel '{function.name}' takes at most {counted(int(np.prod(most)), 'thread')} per "
+            f"CTA"
         )

@@ -179,7 +179,7 @@ class Descriptor:
         rank = (word >> 4 & 7) + 1
         codes = (word >> 7 & 15, word >> 11 & 3)
         if rank > 5 or codes[0] >= len(TYPES) or codes[1] >= len(INTERLEAVES):
-            raise ValueError("no tensor map")
+            raise ValueError("not a tensor map")
         high = int(raw[0x1C:0x20].view(np.uint32)[0])
         steps = int(raw[0x34:0x38].view(np.uint32)[0])
         low = raw[0x0C:0x1C].view(np.uint32).tolist()

@@ -191,7 +191,7 @@ class Memory:
         start = -(-self._local_end // align) * align
         if start + size > LOCAL_LIMIT:
             raise LaunchError(
-                f"{counted(start + size, 'byte')} of local memory for a thread; at most "
+                f"{counted(start + size, 'byte')} of local memory per thread; at most "
                 f"{LOCAL_LIMIT} are "
                 "legal"
             )

@@ -421,7 +421,7 @@ class Observer:
                 instruction,
                 active & partial[..., None],
                 lambda at: (
-                    f"executes it in a warp of which only "
-                    f"{int(active[at[0], at[1]].sum())} lanes are active"
+                    "executes it in a warp with only "
+                    f"{counted(int(active[at[0], at[1]].sum()), 'active lane')}"
                 ),
             )

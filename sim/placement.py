@@ -141,7 +141,7 @@ class Placement:
         function = self.function_address(value.name)
         if function is None:
             self.module.source.fail(
-                f"initial value names '{value.name}', which is nowhere", variable.position
+                f"initial value names '{value.name}', which is not defined", variable.position
             )
         return function
 

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from textwrap import fill
 
 from tilec.isa import TilecError
+from tilec.isa.wording import counted
 
 from .timeline.timeline import Timeline
 
@@ -154,13 +155,13 @@ class Report:
         """A few lines, for a prompt; `to_text` says it all."""
         found = [str(finding) for finding in self.findings[:_FINDINGS_SHOWN]] or ["no findings"]
         if len(self.findings) > _FINDINGS_SHOWN:
-            found.append(f"and {len(self.findings) - _FINDINGS_SHOWN} more findings")
+            found.append(f"and {counted(len(self.findings) - _FINDINGS_SHOWN, 'more finding')}")
         found += self._left_out()
         counts = [
-            f"{self.warp_instructions:,} warp instructions",
+            f"{counted(f'{self.warp_instructions:,}', 'warp instruction')}",
             *(f"{one.warps:,} {one.form}" for one in self.matrix),
-            f"{self.sectors:,} global sectors",
-            f"{self.wavefronts:,} shared wavefronts",
+            f"{counted(f'{self.sectors:,}', 'global sector')}",
+            f"{counted(f'{self.wavefronts:,}', 'shared wavefront')}",
         ]
         verdict = "completed" if self.completed else "stopped"
         said = fill(", ".join(counts), 100, break_long_words=False)

@@ -6,6 +6,7 @@ import numpy as np
 from tilec.isa import TilecError
 from tilec.isa.operands import by_descriptor
 from tilec.isa.tensor_memory import COPIES, LANES, lane_and_column
+from tilec.isa.wording import counted
 from tilec.layout import LayoutError
 from tilec.layout.tensor_memory import copied
 
@@ -58,7 +59,7 @@ class TensorCopy:
         if int(at.max()) + CHUNK > memory.shared_bytes:
             raise TilecError(
                 f"its source reaches {int(at.max()) + CHUNK:#x}, and shared memory has "
-                f"{memory.shared_bytes} bytes"
+                f"{counted(memory.shared_bytes, 'byte')}"
             )
         lane, column = lane_and_column(address)
         lanes, columns = self._lanes + lane, column + np.arange(self._bytes // 4)

@@ -24,7 +24,7 @@ def ctas_of(geometry: Geometry, cta: int, group: int) -> tuple[int, ...]:
     if group == 1:
         return (cta,)
     if geometry.cluster_ctas % 2:
-        raise TilecError(f"its CTA has no other of a pair: clusters are of {geometry.cluster_ctas}")
+        raise TilecError(f"its CTA has no peer: the cluster size is {geometry.cluster_ctas}")
     first = cta - cta % geometry.cluster_ctas % 2
     return first, first + 1
 
@@ -95,9 +95,9 @@ class TensorMemory:
         self._take()
         have = np.flatnonzero(self.owner[cta] == first)
         if not have.size:
-            return f"gives back column {first}, with which no allocation begins"
+            return f"deallocates column {first}, at which no allocation begins"
         if have.size != count:
-            return f"gives back {count} columns of an allocation of {have.size}"
+            return f"deallocates {count} columns of an allocation of {have.size}"
         self.owner[cta, first : first + count] = -1
         return ""
 

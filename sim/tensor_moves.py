@@ -14,6 +14,7 @@ from tilec.isa import form as find_form
 from tilec.isa.tensor_memory import COLUMNS, lane_and_column
 from tilec.isa.tensor_memory import LANES as TENSOR_LANES
 from tilec.isa.tensor_moves import TensorMove
+from tilec.isa.wording import counted
 from tilec.layout.tensor_moves import moved
 
 from .alu import Array
@@ -61,7 +62,7 @@ class TensorMoves:
         if form.move.halves > 1:
             at = operands.pop(1 if form.is_store else 2)
             if not isinstance(at, Integer):
-                raise binding.error(f"'{form.ptx}' takes a constant behind its address")
+                raise binding.error(f"'{form.ptx}' takes a constant after its address")
             offset = at.value
         if form.is_store:
             operands.reverse()
@@ -94,7 +95,8 @@ class TensorMoves:
         items = binding.items(vector)
         if len(items) != self.form.fragment.registers or not isinstance(vector, Vector):
             raise binding.error(
-                f"'{self.form.ptx}' takes {self.form.fragment.registers} registers in braces"
+                f"'{self.form.ptx}' takes {counted(self.form.fragment.registers, 'register')} in "
+                f"braces"
             )
         if self.form.is_store:
             return [binding.source(item, "b32") for item in items]

@@ -15,6 +15,7 @@ from tilec.isa.instructions import named
 from tilec.isa.tensor_memory import LANES
 from tilec.isa.tensor_products import EXPONENTS, SCALED_INPUT_KINDS, TensorProduct
 from tilec.isa.tensor_shapes import product_kind
+from tilec.isa.wording import counted
 from tilec.layout.tensor_memory import accumulator, left_operand
 
 from .alu import Array
@@ -72,7 +73,9 @@ class TensorMultiply:
         """Say what is not simulated."""
         product = self.product
         if ".ashift" in product.ptx:
-            raise self._binding.error(f"'{product.mnemonic}' is not simulated: it is shifted")
+            raise self._binding.error(
+                f"'{product.mnemonic}' is not simulated: .ashift is not supported"
+            )
         if product_kind(product.kind).of_floats and self.machine.numerics == "algebraic":
             raise self._binding.error(f"'{product.mnemonic}' has no meaning in algebraic numerics")
 
@@ -239,7 +242,7 @@ class TensorMultiply:
         if int(at.max()) + CHUNK > memory.shared_bytes:
             raise TilecError(
                 f"operand {operand.name} reaches {int(at.max()) + CHUNK:#x}, and shared memory has "
-                f"{memory.shared_bytes} bytes"
+                f"{counted(memory.shared_bytes, 'byte')}"
             )
         size = max(operand.container // 8, 1)
         parts = []

@@ -101,11 +101,12 @@ def read_metadata(
 def _check_published(form: DescribedProduct, rows: int) -> None:
     if rows == _HALF and not form.stationary:
         raise TilecError(
-            "metadata of 64 rows of a CTA are published as a picture only, and not simulated"
+            "metadata of 64 rows of a CTA are published only as a picture, so they are not "
+            "simulated"
         )
     selector = form.descriptor.selector
     if selector > 1:
         raise TilecError(
-            f"where metadata of selector {selector} stand is published as a picture "
-            "only, and not simulated; legal: 0, 1"
+            f"the position of metadata of selector {selector} is published only as a picture, so "
+            f"it is not simulated; legal: 0, 1"
         )

@@ -139,8 +139,8 @@ class Warpgroup:
                     self.instruction,
                     some & active,
                     lambda at: (
-                        "executes it in a warpgroup of which only "
-                        f"{int(counts[at[0], at[1] // WARPGROUP_WARPS])} threads are active"
+                        "executes it in a warpgroup with only "
+                        f"{counted(int(counts[at[0], at[1] // WARPGROUP_WARPS]), 'active thread')}"
                     ),
                 )
         return np.argwhere(counts == _THREADS)
@@ -274,7 +274,10 @@ class Warpgroup:
         line = CHUNK << descriptor.swizzle.bits
         if int(at.max()) + CHUNK > limit:
             end = int(at.max()) + CHUNK
-            return f"reads operand {name} up to {end:#x}, and shared memory has {limit} bytes"
+            return (
+                f"reads operand {name} up to {end:#x}, and shared memory has "
+                f"{counted(limit, 'byte')}"
+            )
         if word & ~_NO_BASE:
             return (
                 f"has a base offset in the descriptor of operand {name}, which is not simulated: "

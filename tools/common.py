@@ -182,7 +182,7 @@ def _in_a_line(error: Exception) -> str:
             file = "<stdout>" if error.filename is None else os.fsdecode(error.filename)
             return f"{file}: {error.strerror or error}"
         case RecursionError():
-            return "the input nests too deep for the stack"
+            return "the input nests too deeply for the stack"
     if os.environ.get(TRACEBACK):
         traceback.print_exception(error)
     # A fault of tilec's, or of a package that takes part.
@@ -190,5 +190,5 @@ def _in_a_line(error: Exception) -> str:
     what = " ".join(f"{type(error).__name__}: {error}".split())
     return (
         f"internal error at {Path(at.filename).name}:{at.lineno}: {what[:_LONGEST]}; "
-        f"{TRACEBACK}=1 shows where from; please report it"
+        f"{TRACEBACK}=1 prints the traceback; please report it"
     )

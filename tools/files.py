@@ -157,9 +157,9 @@ def check_outputs(outputs: Iterable[str | None], inputs: Iterable[str | None]) -
             continue
         one = _identity(path)
         if one in read:
-            raise TilecError(f"{path} is the input; name the output otherwise")
+            raise TilecError(f"{path} is the input; choose another output")
         if one in written:
-            raise TilecError(f"{path} is to be written twice; name one of the outputs otherwise")
+            raise TilecError(f"{path} is the name of two outputs; choose another for one of them")
         written[one] = path
 
 

@@ -103,7 +103,7 @@ def _registers(operand: dict[str, Any]) -> str:
     count, each = operand["registers"], operand["elements"]
     registers = f"{count} register{'s' * (count > 1)} .{operand['register']}"
     if not each:
-        return f"in {operand['storage']} as {registers} tells"
+        return f"in {operand['storage']} as {registers} specifies"
     registers += f", {each} element{'s' * (each > 1)} each"
     return f"{registers}, in {operand['storage']}" if "storage" in operand else registers
 
@@ -117,7 +117,7 @@ def text(form: Form) -> str:
     if "scope" in data:
         facts.append(("executed by", data["scope"]))
     if form.asynchronous:
-        facts.append(("completes", "later: something must wait for it"))
+        facts.append(("completes", "asynchronously: its completion must be waited for"))
     facts += [(name.replace("_", " "), fact) for name, fact in form.facts.items()]
     if "state_spaces" in data:
         facts.append(("spaces", ", ".join(("generic", *data["state_spaces"]))))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tilec.isa import TilecError
+from tilec.isa.wording import counted
 from tilec.layout import LinearLayout
 from tilec.layout.drawing import layout_grid, layout_svg
 from tilec.layout.formula import formulas
@@ -64,6 +65,6 @@ def _require_matrix(layout: LinearLayout) -> None:
     if len(layout.outs) not in (1, 2):
         names = ", ".join(name for name, _ in layout.outs)
         raise TilecError(
-            f"a layout of {len(layout.outs)} outputs ({names}) is not a matrix; ask for --format "
-            "json"
+            f"a layout of {counted(len(layout.outs), 'output')} ({names}) is not a matrix; use "
+            f"--format json"
         )

@@ -97,7 +97,7 @@ def describe(plan: Plan) -> str:
     """A plan on one line, without its price."""
     match plan:
         case Nothing():
-            return "nothing: every register holds what it must"
+            return "nothing: every register already holds its elements"
         case Permutation():
             return "elements renamed: " + _renamed(plan.registers, "register")
         case Transposition():
@@ -111,7 +111,7 @@ def describe(plan: Plan) -> str:
                 how = f"shfl.sync.bfly with masks {', '.join(map(str, moving))}"
             return f"{counted(len(moving), 'round')} of {how}" if moving else "selects by lane"
         case SharedTrip():
-            swizzle = plan.swizzle or "one of its own"
+            swizzle = plan.swizzle or "of bases"
             barrier = "within the warp" if plan.within_warp else "across warps"
             return (
                 f"shared memory {barrier}, {counted(plan.bytes, 'byte')}, swizzle {swizzle}: "

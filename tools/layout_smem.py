@@ -124,7 +124,7 @@ class SharedTile:
         )
         if found is None:
             raise TilecError(
-                f"{self.kind} does not find its rows of 16 bytes together in a tile of "
+                f"{self.kind} needs rows of 16 contiguous bytes, which there are not in a tile of "
                 f"{self.type} with swizzle {self.swizzle}"
             )
         return found
@@ -224,7 +224,8 @@ class SharedTile:
         count = self.access.count()
         head = [
             f"{self.rows}×{self.cols} {self.type}, swizzle {self.swizzle}",
-            f"{self.kind}: {count.wavefronts} wavefronts, {count.conflicts} of them conflicts",
+            f"{self.kind}: {counted(count.wavefronts, 'wavefront')}, {count.conflicts} of them "
+            f"conflicts",
             memory.what,
             "phase:lanes that access 16 bytes; red: in that phase a bank serves several words",
         ]
@@ -239,7 +240,7 @@ class SharedTile:
                 access = one.access
             except TilecError:  # without a swizzle it may not find its rows
                 continue
-            title = f"lanes, swizzle {one.swizzle}: {access.count().conflicts} conflicts"
+            title = f"lanes, swizzle {one.swizzle}: {counted(access.count().conflicts, 'conflict')}"
             yield lanes_grid(title, list(one.phases()), access.width, lines)
 
     def _cell(self, text: str, address: str, banks: str) -> Cell:

@@ -13,6 +13,7 @@ from tilec.isa.lazy import cached_property
 from tilec.isa.tensor_memory import LANES
 from tilec.isa.tensor_products import TensorProduct
 from tilec.isa.tensor_shapes import banks, product_kind
+from tilec.isa.wording import counted
 from tilec.layout.drawing import Cell, Grid, picture
 from tilec.layout.tensor_memory import (
     accumulator,
@@ -154,7 +155,9 @@ class TensorView:
         one, given = self.one, self.descriptor
         letter = layout_name(given.m, one.group, stationary=one.stationary, sparse=one.sparse)
         bits = {"d": 32, "a": product_kind(given.kind).container, "e": 4}.get(self.name, 8)
-        where = f"{self.columns} columns of {'both CTAs' if one.group == 2 else 'its CTA'}"
+        where = (
+            f"{counted(self.columns, 'column')} of {'both CTAs' if one.group == 2 else 'its CTA'}"
+        )
         return [
             one.ptx,
             f"operand {self.name} of {given.shape} {given.d} {given.a} {given.b}, layout {letter}",

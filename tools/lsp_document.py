@@ -218,8 +218,8 @@ def about_op(name: str) -> str | None:
 def effects(semantics: Semantics) -> str:
     """In words what an op reads, writes and orders, and who executes it."""
     if semantics.effects is None:
-        return "Effects: not said, so anything."
-    scope = semantics.scope if not callable(semantics.scope) else "as what it works on"
+        return "Effects: unknown."
+    scope = semantics.scope if not callable(semantics.scope) else "as that of its operands"
     touches = [
         f"{one.access.name.lower()}s "
         + (f"operand {one.operand}" if one.operand is not None else str(one.resource))

@@ -87,7 +87,7 @@ def _pattern(text: str) -> str:
     try:
         re.compile(text)
     except (re.error, OverflowError, RecursionError) as error:
-        raise argparse.ArgumentTypeError(f"no regular expression: {error}") from None
+        raise argparse.ArgumentTypeError(f"not a regular expression: {error}") from None
     return text
 
 

@@ -16,7 +16,7 @@ Value = Array | np.generic | int | float | None
 
 FORMS = """\
 arguments, one --arg each:
-  PATH.npy[:TYPE]      the array of a file; its bytes taken as TYPE where numpy has no such type
+  PATH.npy[:TYPE]      the array of a file; its bytes are read as TYPE if numpy has no such type
   randn:SHAPE[:TYPE]   normally distributed numbers
   randint:SHAPE[:TYPE] whole numbers from -8 to 8, of unsigned types from 0
   arange:SHAPE[:TYPE]  0, 1, 2, ...
@@ -94,7 +94,7 @@ def _value(spec: str, rng: np.random.Generator) -> Value:
 
 def _check_bytes(shape: tuple[int, ...], itemsize: int) -> None:
     if prod(shape) * itemsize > _MOST_BYTES:
-        raise TilecError(f"more than {_MOST_BYTES >> 30} GiB to make it")
+        raise TilecError(f"it takes more than {_MOST_BYTES >> 30} GiB")
 
 
 def _made(
@@ -121,7 +121,7 @@ def _loaded(path: str, name: str | None) -> Array:
     except (OSError, MemoryError):
         raise
     except Exception as error:  # numpy reads the header as Python's, an archive as a zip
-        raise TilecError(f"no array of numpy: {error}") from None
+        raise TilecError(f"not a numpy array: {error}") from None
     if not isinstance(array, np.ndarray):
         raise TilecError("an archive of arrays; a .npy file holds one")
     if not array.itemsize:

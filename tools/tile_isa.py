@@ -52,17 +52,17 @@ def parser() -> argparse.ArgumentParser:
     def command(name: str, what: str) -> argparse.ArgumentParser:
         return commands.add_parser(name, help=what, description=what)
 
-    lister = command("list", "the forms of the table")
+    lister = command("list", "list the forms")
     lister.add_argument("--family", metavar="F", help="such as mma, wgmma.sp, mbarrier")
     lister.add_argument("--target", metavar="T", help="only forms that this target has")
     lister.add_argument("--format", choices=FORMATS, default="text")
 
-    show = command("show", "all that the table says of one form")
+    show = command("show", "describe one form")
     show.add_argument("mnemonic")
     show.add_argument("--format", choices=("text", "json"), default="text")
     _add_kind(show)
 
-    emit = command("emit", "a complete kernel that executes one form once")
+    emit = command("emit", "write a complete kernel that executes one form once")
     emit.add_argument("mnemonic")
     emit.add_argument("--target", metavar="T", required=True)
     emit.add_argument(

@@ -283,7 +283,7 @@ def _described(arguments: argparse.Namespace) -> str | bytes:
     """An operand that lies in shared memory, and what the instructions of a K step read."""
     name = arguments.operand
     if name not in ("a", "b"):
-        raise TilecError("a descriptor tells operand a or b; give --operand")
+        raise TilecError("descriptors are of operands a and b; give --operand")
     swizzle = Swizzle.parse(arguments.swizzle) if arguments.swizzle else None
     several = current().named(arguments.name)
     found = several[0] if several else form(arguments.name)
@@ -406,8 +406,8 @@ def _answer(arguments: argparse.Namespace) -> str | bytes:
     legal = ("text", "json", *(("svg", "png") if arguments.convert else ()))
     if question is not None and arguments.format not in legal:
         parser().error(
-            f"--format {arguments.format} shows whole operands; ask for "
-            f"{', '.join(legal[:-1])} or {legal[-1]}"
+            f"--format {arguments.format} shows whole operands; use {', '.join(legal[:-1])} or "
+            f"{legal[-1]}"
         )
     if arguments.convert:
         return _conversion(arguments)
@@ -422,9 +422,9 @@ def _answer(arguments: argparse.Namespace) -> str | bytes:
     if arguments.types is not None and not arguments.name.startswith("tcgen05.mma"):
         raise TilecError("--types has those of tcgen05.mma; of others --type has the operand's")
     if arguments.reg is not None and arguments.lane is None:
-        raise TilecError("--reg says which register of a lane: give --lane too")
+        raise TilecError("--reg names a register of a lane; give --lane too")
     if arguments.element is not None and arguments.lane is not None:
-        raise TilecError("--element and --lane ask opposite questions; give one of them")
+        raise TilecError("--element and --lane ask opposite questions; give only one")
     if arguments.sources is not None:
         return _sources(arguments)
     if arguments.descriptor:

@@ -114,7 +114,7 @@ def parser() -> argparse.ArgumentParser:
     add("--timeline", metavar="FILE.html|FILE.json", type=_timeline, help=what)
     what = "the CTA of --timeline and --explore; default: 0,0,0"
     add("--cta", metavar="X,Y,Z", type=_place, default=(0, 0, 0), help=what)
-    what = "write the program after every pass as a page, with that timeline"
+    what = "write the program after every pass as a page, with the timeline"
     add("--explore", metavar="FILE.html", help=what)
     add = made.add_argument_group("where and how it runs").add_argument
     what = "where to run; auto (the default) is the GPU if there is one, else the simulator"
@@ -233,7 +233,7 @@ def _on_gpu(program: LoadedProgram, arguments: argparse.Namespace) -> bool:
     if arguments.device == "auto":
         return not simulated and cuda.available(target(program.arch))
     if wanted and simulated:
-        raise TilecError(f"--device cuda: {', '.join(simulated)} is for the simulator alone")
+        raise TilecError(f"--device cuda: {', '.join(simulated)} is only for the simulator")
     return wanted
 
 
@@ -322,7 +322,7 @@ def _symbols(arguments: argparse.Namespace) -> dict[str, Array]:
     for number, (name, spec) in enumerate(arguments.symbol, len(arguments.arg)):
         value = argument(spec, number, arguments.seed)
         if not isinstance(value, np.ndarray | np.generic):
-            raise TilecError(f"--symbol {name}={spec}: no array, and no number of a type")
+            raise TilecError(f"--symbol {name}={spec}: neither an array nor a number with a type")
         found[name] = np.asarray(value)
     return found
 

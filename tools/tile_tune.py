@@ -1,8 +1,8 @@
 """`tile-tune`: find the tile sizes, warps and stages that make a kernel fast, without a GPU.
 
 `run` compiles all candidates of a kernel's search space, counts what they do, and ranks them by a
-model; what the store knows is not tried again. `report` writes a page of what a store knows,
-`export` JSON.
+model. It does not repeat candidates whose results are in the store. `report` writes the results of
+a store as a page, `export` as JSON.
 """
 
 from __future__ import annotations
@@ -70,16 +70,19 @@ def parser() -> argparse.ArgumentParser:
         return commands.add_parser(name, help=what, description=what)
 
     add = command("run", "assess all candidates and rank them").add_argument
-    add("input", help="a .py file with a kernel under @tilec.tunable, or a .json file of a space")
-    add("--kernel", metavar="NAME", help="which of several kernels of the file")
-    what = f"target to compile for, may be repeated; default: {DEFAULT_TARGET}"
+    add(
+        "input",
+        help="a .py file with a kernel under @tilec.tunable, or a .json file that declares a space",
+    )
+    add("--kernel", metavar="NAME", help="the kernel to tune, if the file has several")
+    what = f"target to compile for (may be repeated); default: {DEFAULT_TARGET}"
     add("--target", metavar="TARGET", action="append", default=[], help=what)
-    what = "sizes, as m=4096,n=4096, may be repeated; default: those of the declaration"
+    what = "sizes, such as m=4096,n=4096 (may be repeated); default: those of the declaration"
     add("--problem", metavar="SIZES", action="append", default=[], help=what)
     add("--problems", metavar="FILE", help="a file with the sizes of a problem on each line")
-    what = "try a single value of a parameter, may be repeated"
+    what = "fix a parameter to a value (may be repeated)"
     add("--pin", metavar="NAME=NUMBER", type=_pin, action="append", default=[], help=what)
-    what = "the file that remembers what was found; default: tune.sqlite"
+    what = "the file that stores results; default: tune.sqlite"
     add("--store", metavar="FILE", default="tune.sqlite", help=what)
     what = "how candidates are chosen; default: model-first, all by the model, the best on the GPU"
     add("--strategy", choices=[*map(str, Strategy)], default=str(Strategy.MODEL_FIRST), help=what)
@@ -87,7 +90,9 @@ def parser() -> argparse.ArgumentParser:
     add("--trials", metavar="N", type=_count, help=what)
     what = "processes that compile; default: 0, to compile in this one"
     add("--jobs", metavar="N", type=_count, default=0, help=what)
-    what = "a Dask scheduler whose workers compile, as tcp://127.0.0.1:8786; 'local' to start one"
+    what = (
+        "a Dask scheduler whose workers compile, such as tcp://127.0.0.1:8786; 'local': a new one"
+    )
     add("--scheduler", metavar="ADDRESS", help=what)
     what = "the authority that vouches for the scheduler and its workers; with a tls:// address"
     add("--tls-ca", metavar="FILE", help=what)
@@ -97,16 +102,19 @@ def parser() -> argparse.ArgumentParser:
     add("--patience", metavar="SECONDS", type=_seconds, default=PATIENCE, help=what)
     what = "let ptxas say what candidates take, and refuse those that spill"
     add("--ptxas", action="store_true", help=what)
-    what = "keep to results that are bit for bit the default's, as the simulator finds for SIZES"
+    what = "reject candidates whose bits differ from the default's on the simulator, for SIZES"
     add("--same-bits", metavar="SIZES", help=what)
     what = "time the N best on the GPU, in turns; all, N at a time, with --strategy exhaustive"
     add("--measure", metavar="N", type=_count, default=0, help=what)
     add("--top", metavar="N", type=_count, default=5, help="how many to print; default: 5")
     add("--format", choices=("text", "json"), default="text", help="default: text")
 
-    for name, what in (("report", "write a page of what a store knows"), ("export", "write JSON")):
+    for name, what in (
+        ("report", "write a page with the results of a store"),
+        ("export", "write the results of a store as JSON"),
+    ):
         add = command(name, what).add_argument
-        add("store", help="the file that remembers")
+        add("store", help="the file of results")
         add("-o", dest="output", default="-", metavar="FILE", help="default: stdout")
     return made
 
@@ -149,7 +157,7 @@ def _run(arguments: argparse.Namespace) -> int:
     else:
         sys.stdout.write("\n".join(_text(one, arguments.top) for one in studies))
     if not all(one.ranked for one in studies):
-        raise TilecError("all candidates were refused")
+        raise TilecError("all candidates were rejected")
     return 0
 
 
@@ -184,7 +192,7 @@ def _text(study: Study, top: int) -> str:
         limit = one.counts["estimate"]["limit"]
         time_ = "" if one.measured is None else f"{one.measured['median'] * 1e6:.1f} µs measured, "
         lines.append(f"  {time_}{(one.cost or 0) * 1e6:10.1f} µs by the model  {limit:8}{said}")
-    lines += [f"  {count} refused: {reason}" for reason, count in study.refused.most_common()]
+    lines += [f"  {count} rejected: {reason}" for reason, count in study.refused.most_common()]
     return "\n".join(lines) + "\n"
 
 
@@ -226,7 +234,7 @@ class _Shown:
 def _written(arguments: argparse.Namespace) -> int:
     """A page, or JSON, of what a store knows."""
     if not Path(arguments.store).is_file():
-        raise TilecError(f"{arguments.store}: there is no such file")
+        raise TilecError(f"{arguments.store}: no such file")
     check_outputs([arguments.output], [arguments.store])
     with Store(arguments.store) as store:
         if arguments.command == "report":

@@ -50,12 +50,12 @@ _PAGE = "html"
 _EPILOG = """\
 examples:
   tilec gemm.mlir --target sm_90a -o gemm.ptx    compile
-  tilec gemm.mlir --emit sass -v                 what ptxas makes of it
+  tilec gemm.mlir --emit sass -v                 disassemble what ptxas makes
   tilec gemm.mlir --remarks -o /dev/null         what was decided, and why
   tilec gemm.mlir --emit html -o gemm.html       every pass and stage, in a browser
 
-Beside FILE.ptx and FILE.cubin stands FILE.json, which says how to launch the kernels.
-Without --target the program's #nvvm.target counts, and sm_80 where it names none.
+FILE.ptx and FILE.cubin come with FILE.json, which describes how to launch the kernels.
+Without --target the program's #nvvm.target applies, or sm_80 if it has none.
 """
 
 
@@ -96,7 +96,7 @@ def _add_output_flags(group: argparse._ArgumentGroup) -> None:
         default="ptx",
         help="default: ptx; html is a page with the program after every pass and stage",
     )
-    group.add_argument("--save-temps", metavar="DIR", help="write every stage made to DIR")
+    group.add_argument("--save-temps", metavar="DIR", help="write the output of each stage to DIR")
     group.add_argument(
         "--lineinfo", action="store_true", help="add source locations to PTX and cubin"
     )
@@ -172,8 +172,7 @@ def _main(arguments: argparse.Namespace) -> int:
     text = read_input(arguments.input)
     if name.endswith(".py"):
         raise TilecError(
-            f"{name} is Python, not MLIR: run it, or have its kernels give their program by "
-            "kernel.compile(…)"
+            f"{name} is Python, not MLIR: run it, or call kernel.compile(…) on its kernels"
         )
     return _compile(text, name, arguments)
 
@@ -269,7 +268,9 @@ def _abi_file(arguments: argparse.Namespace) -> str | None:
     if arguments.emit in (Stage.PTX, Stage.CUBIN) and is_file_name(arguments.output):
         beside = str(Path(arguments.output).with_suffix(".json"))
         if beside == arguments.output:
-            raise TilecError(f"{beside} is where the kernels' ABI goes; name the output otherwise")
+            raise TilecError(
+                f"{beside} is where the kernels' ABI is written; choose another output"
+            )
         return beside
     return None
 

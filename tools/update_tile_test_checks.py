@@ -61,7 +61,7 @@ def checks(text: str) -> Iterator[Check]:
         prefix = re.search(r"--?check-prefix(?:es)?[= ](\S+)", filecheck)
         name = prefix[1] if prefix else "CHECK"
         if "," in name:
-            raise TilecError(f"cannot share out lines to several prefixes: {name}")
+            raise TilecError(f"cannot assign lines to several prefixes: {name}")
         yield Check(command.strip(), name)
 
 

@@ -1,7 +1,7 @@
-"""Tuning: which tile sizes, warps, stages and orders make a kernel fastest on a target.
+"""Tuning: the tile sizes, warps and stages that make a kernel fastest on a target.
 
-A kernel with a `Space` of parameters is `Tunable`; `tilec.tune` compiles its candidates, counts
-what they do and ranks them, and a store keeps what is found.
+A `Tunable` is a kernel with a `Space` of parameters. `tilec.tune` compiles its candidates, counts
+what they do and ranks them; a store keeps the results.
 """
 
 from __future__ import annotations

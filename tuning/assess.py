@@ -13,6 +13,7 @@ from tilec.compiled import Compiled
 from tilec.isa import Target, TilecError
 from tilec.isa import target as find_target
 from tilec.isa.gpus import gpu_of
+from tilec.isa.wording import counted
 from tilec.launch.abi import KernelEntry
 from tilec.launch.occupancy import Occupancy, occupancy
 from tilec.sim.ptx import Module, read
@@ -93,7 +94,7 @@ def assess(task: Task, candidate: Mapping[str, int]) -> Outcome:
     except (
         Exception
     ) as error:  # of a pass, or a plugin: the other candidates are tried all the same
-        reason, detail = "it fails inside tilec", _in_a_line(error)
+        reason, detail = "internal error of tilec", _in_a_line(error)
     state = State.RANKED if cost is not None else State.REFUSED
     seconds = time.perf_counter() - began
     return Outcome(dict(candidate), state, reason, detail, counts, cost, None, seconds)
@@ -134,7 +135,7 @@ def _kernel(compiled: Compiled, name: str) -> KernelEntry:
     for one in compiled.kernels:
         if one.name == name:
             return one
-    raise TuningError(f"there is no kernel '{name}' in what it is compiled to")
+    raise TuningError(f"the compiled program has no kernel '{name}'")
 
 
 def _registers(
@@ -148,7 +149,7 @@ def _registers(
     spilled = used.spill_stores + used.spill_loads
     counts |= {"registers": used.registers, "registers_by": "ptxas", "spilled": spilled}
     if spilled:
-        raise RefusedError("it spills", f"{spilled} bytes")
+        raise RefusedError("it spills", f"{counted(spilled, 'byte')}")
     return used.registers
 
 
@@ -182,7 +183,8 @@ def _held(
     if held.ctas < 1:
         limits = ", ".join(one.value for one in held.limits)
         raise RefusedError(
-            f"it does not fit: {limits}", f"{shared} bytes of shared memory, {registers} registers"
+            f"it does not fit: {limits}",
+            f"{counted(shared, 'byte')} of shared memory, {counted(registers, 'register')}",
         )
     return held
 
@@ -199,7 +201,7 @@ def _check_bits(task: Task, candidate: Mapping[str, int], problem: Problem) -> N
     except TilecError as error:
         raise RefusedError("it cannot be simulated", _first_line(error)) from None
     if not same:
-        raise RefusedError("its results have other bits than the default's", f"for {problem}")
+        raise RefusedError("its results differ from the default's", f"for {problem}")
 
 
 def _in_a_line(error: Exception) -> str:

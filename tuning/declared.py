@@ -34,9 +34,9 @@ class Tunable:
     Attributes:
         program: what candidates are compiled from.
         space: what is searched.
-        sizes: of a problem, with what they are where nobody says.
+        sizes: names and default values of a problem's sizes.
         arguments: in the kernel's order.
-        grid: CTAs along x, y and z; None where the kernel says.
+        grid: CTAs along x, y and z; None if the kernel fixes its grid.
         place: `file:line:col` of the declaration, or empty.
         table: what the shipped table of defaults calls the kernel; empty if it is not in it.
     """
@@ -51,27 +51,27 @@ class Tunable:
 
     @property
     def name(self) -> str:
-        """Of the kernel."""
+        """The kernel's name."""
         return self.program.name
 
     @property
     def file(self) -> str:
-        """Where it is declared."""
+        """The file of the declaration."""
         return self.place.rsplit(":", 2)[0]
 
     @cached_property
     def digest(self) -> str:
-        """What tells the kernel and its arguments from others; its space may grow."""
+        """A digest of the kernel and its arguments, but not of its space, which may grow."""
         said = [f"{one.name}: {one.type}[{one.extents}]" for one in self.arguments]
         return digest(self.program.digest, str(self.grid), *said)
 
     @property
     def default_problem(self) -> Problem:
-        """The sizes of the declaration."""
+        """The sizes that the declaration gives."""
         return Problem(dict(self.sizes))
 
     def __getitem__(self, grid: Grid) -> Launcher:
-        """The kernel in Python on a grid, as it is where nobody tunes it."""
+        """The kernel on a grid, with the default of each parameter."""
         return self.kernel[grid]
 
     def choose(
@@ -130,7 +130,7 @@ class Tunable:
         return self.program.kernel
 
     def pinned(self, pins: Mapping[str, int]) -> Tunable:
-        """The same with single values of some parameters.
+        """The same kernel, with some parameters fixed to a value.
 
         Raises:
             TuningError: for a parameter that does not exist.
@@ -138,31 +138,31 @@ class Tunable:
         return replace(self, space=self.space.pinned(pins))
 
     def candidates(self, problem: Problem) -> list[Candidate]:
-        """All for a problem.
+        """The candidates for a problem that satisfy the constraints.
 
         Raises:
-            TuningError: at the space's place, if there is none.
+            TuningError: at the space's place, if there are none.
         """
         return self.space.satisfied(problem.sizes)
 
     def names(self, candidate: Mapping[str, int], problem: Problem) -> dict[str, int]:
-        """What expressions read."""
+        """The names that expressions may use, with their values."""
         return {**problem.sizes, **candidate}
 
     def values(self, candidate: Mapping[str, int], problem: Problem) -> list[Any]:
-        """The arguments of a launch: arrays of untouched memory, and scalars.
+        """The arguments of a launch: uninitialised arrays, and scalars.
 
         Raises:
-            TuningError: for extents that are none.
+            TuningError: for an extent that is not a positive integer.
         """
         names = self.names(candidate, problem)
         return [one.value(names) for one in self.arguments]
 
     def ctas(self, candidate: Mapping[str, int], problem: Problem) -> Extents | None:
-        """The grid of a launch; None where the kernel says.
+        """The grid of a launch; None if the kernel fixes its grid.
 
         Raises:
-            TilecError: for a grid that is none.
+            TilecError: if the expression does not give a grid.
         """
         if self.grid is None:
             return None
@@ -172,10 +172,10 @@ class Tunable:
     def compile(
         self, candidate: Mapping[str, int], args: Sequence[Any], target: str, *, cache: bool = False
     ) -> Compiled:
-        """A candidate, compiled up to PTX.
+        """A candidate, compiled to PTX.
 
         Raises:
-            TilecError: for what the target or a pass refuses.
+            TilecError: if the target or a pass rejects it.
         """
         return self.program.compile(candidate, args, target, cache=cache)
 
@@ -224,8 +224,8 @@ def declare(
         legal = name.isidentifier() and isinstance(size, int) and not isinstance(size, bool)
         if not legal or size < 1 or name in parameters:
             raise TuningError(
-                f"size '{name}' is {size!r}; legal: a positive integer, under a name that is no "
-                "parameter's",
+                f"size '{name}' is {size!r}; legal: a positive integer, under a name that no "
+                f"parameter has",
                 find("problem", name),
             )
     made = [
@@ -243,7 +243,9 @@ def declare(
         for name in sorted(read.names - known):
             close = ", ".join(nearest(name, sorted(known)))
             raise TuningError(
-                f"`{read}` reads '{name}', which is no parameter and no size; nearest: {close}", at
+                f"`{read}` reads '{name}', which is neither a parameter nor a size; nearest: "
+                f"{close}",
+                at,
             )
     found = Tunable(program, space, dict(problem), taken, ctas, place, table)
     return found.pinned(pins)
@@ -259,21 +261,21 @@ def tunable(
     pins: Mapping[str, int] | None = None,
     table: str = "",
 ) -> Callable[[Kernel], Tunable]:
-    """Declare the space that is searched for a kernel, as `@tunable(…)` above `@kernel`.
+    """Declare the search space of a kernel, as `@tunable(…)` above `@kernel`.
 
     Args:
-        parameters: constants of the kernel and settings (`warps`) by name, each with the values
-            that are tried: a list, a `range`, `powers(16, 256)`.
-        problem: sizes by name, with what they are where nobody says.
-        arguments: by name, in the kernel's order: `f16[m, k]`, `i32(m)`.
-        grid: CTAs along x, y and z: `cdiv(n, BN), cdiv(m, BM)`.
-        where: constraints, such as `BM * BN <= 32768`, of parameters and sizes.
-        pins: single values of some parameters.
-        table: what the shipped table of defaults calls such a kernel, `gemm` or `attention`, whose
-            parameters and sizes then have the table's names; empty for none.
+        parameters: the kernel's constants and settings (`warps`, `opt_level`) by name, each with
+            the values to try: a list, a `range`, or `powers(16, 256)`.
+        problem: names and default values of the problem's sizes.
+        arguments: by name, in the kernel's order, such as `f16[m, k]` and `i32(m)`.
+        grid: CTAs along x, y and z, such as `cdiv(n, BN), cdiv(m, BM)`.
+        where: constraints on parameters and sizes, such as `BM * BN <= 32768`.
+        pins: parameters that are fixed to a value.
+        table: the shipped table of defaults' name for such a kernel, `gemm` or `attention`; its
+            parameters and sizes then have the table's names. Empty for none.
 
     Raises:
-        TuningError: at the place of the call, for what does not fit.
+        TuningError: at the place of the call, if names, values or expressions are not legal.
     """
     frame = sys._getframe(1)
     place = f"{frame.f_code.co_filename}:{frame.f_lineno}:1"

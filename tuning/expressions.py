@@ -31,7 +31,7 @@ def cdiv(dividend: int, divisor: int) -> int:
 
 def _power(base: int, exponent: int) -> int:
     if exponent < 0 or exponent * max(base.bit_length(), 1) > _MOST_BITS:
-        raise OverflowError(f"{base} ** {exponent} is no integer of {_MOST_BITS} bits")
+        raise OverflowError(f"{base} ** {exponent} is not an integer of at most {_MOST_BITS} bits")
     return int(base**exponent)
 
 
@@ -107,7 +107,7 @@ class Expression:
         """
         found = self.value(names)
         if isinstance(found, tuple):
-            raise TuningError(f"`{self.text}` is a list; an integer is wanted")
+            raise TuningError(f"`{self.text}` is a list, not an integer")
         return int(found)
 
     def __str__(self) -> str:
@@ -128,7 +128,7 @@ def parse(text: str, place: str = "") -> Expression:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         said = error.msg if isinstance(error, SyntaxError) else str(error)
-        raise TuningError(f"`{text}` is no expression: {said}", place) from None
+        raise TuningError(f"`{text}` is not an expression: {said}", place) from None
     _check(tree, text, place)
     return Expression(text.strip(), tree)
 
@@ -147,7 +147,7 @@ def _check(node: ast.expr, text: str, place: str) -> None:
         case ast.Compare(left=left, ops=ops, comparators=others):
             if not all(type(op) in _COMPARISONS or isinstance(op, ast.In) for op in ops):
                 raise TuningError(
-                    f"`{text}` compares by what is not <, <=, ==, !=, >=, > or in", place
+                    f"`{text}` has a comparison other than <, <=, ==, !=, >=, > and in", place
                 )
             parts = [left, *others]
         case ast.IfExp(test=test, body=body, orelse=orelse):
@@ -200,7 +200,7 @@ def _compared(
         if isinstance(op, ast.In):
             holds = before in (value if isinstance(value, tuple) else (value,))
         elif isinstance(before, tuple) or isinstance(value, tuple):
-            raise TypeError("lists are compared by `in` alone")
+            raise TypeError("lists can only be compared by `in`")
         else:
             holds = _COMPARISONS[type(op)](before, value)
         if not holds:

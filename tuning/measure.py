@@ -26,7 +26,7 @@ def device_of(target: str) -> str:
         TuningError: if there is none, saying so.
     """
     if not cuda.available(find_target(target)):
-        raise TuningError(f"nothing is measured: there is no GPU here that runs {target}")
+        raise TuningError(f"nothing is measured: no GPU of this machine runs {target}")
     return cuda.gpu().name
 
 

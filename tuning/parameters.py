@@ -1,4 +1,4 @@
-"""Parameters of a search space: a name and the values that are tried."""
+"""Parameters of a search space: a name and the values to try."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _MOST_VALUES = 4096
 
 @dataclass(frozen=True)
 class Parameter:
-    """What is tried of one name.
+    """A parameter of a search space.
 
     Attributes:
-        name: of a kernel's constant or setting, or of what a template has in its place.
-        values: those that are tried, in order, no two alike.
-        default: what the kernel has where nobody tunes it.
+        name: the name of a constant or setting of a kernel, or of a parameter of a template.
+        values: the values to try, in order, without duplicates.
+        default: the value of the kernel without tuning.
         place: `file:line:col` of its declaration, or empty.
     """
 
@@ -32,7 +32,7 @@ def powers(first: int, last: int, *, base: int = 2) -> tuple[int, ...]:
     """`first`, `first * base`, … up to `last`.
 
     Raises:
-        TuningError: for bounds between which there is nothing.
+        TuningError: if there is no such power, or a bound or the base is too small.
     """
     if first < 1 or base < 2:
         raise TuningError(f"powers({first}, {last}, base={base}); legal: from 1 on, by 2 or more")
@@ -41,7 +41,7 @@ def powers(first: int, last: int, *, base: int = 2) -> tuple[int, ...]:
         found.append(first)
         first *= base
     if not found:
-        raise TuningError("powers between bounds of which the first is above the last")
+        raise TuningError("the first bound of the powers is above the last")
     return tuple(found)
 
 

@@ -120,7 +120,7 @@ class Pool:
         """What became of the candidate of a worker that died or hangs, for whom another comes."""
         assert worker.candidate is not None
         lost = Outcome(
-            dict(worker.candidate), State.REFUSED, "it ends the compiler", why,
+            dict(worker.candidate), State.REFUSED, "it crashes the compiler", why,
             seconds=time.monotonic() - worker.began,
         )  # fmt: skip
         self._end(worker)

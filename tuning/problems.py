@@ -40,7 +40,7 @@ def problem(text: str, defaults: Mapping[str, int], place: str = "") -> Problem:
     for part in text.split(","):
         found = _SIZE.fullmatch(part)
         if found is None:
-            raise TuningError(f"'{text.strip()}' is no list of SIZE=NUMBER", place)
+            raise TuningError(f"'{text.strip()}' is not a list of SIZE=NUMBER", place)
         name, number = found[1], int(found[2])
         if name not in defaults:
             close = ", ".join(nearest(name, sorted(defaults)))
@@ -72,7 +72,7 @@ def read_problems(path: str | Path, defaults: Mapping[str, int]) -> list[Problem
             column = len(text) - len(text.lstrip()) + 1
             found.append(problem(text, defaults, f"{path}:{number}:{column}"))
     if not found:
-        raise TuningError("there is no problem in it", f"{path}:1:1")
+        raise TuningError("the file has no problem sizes", f"{path}:1:1")
     return unique(found)
 
 

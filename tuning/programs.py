@@ -33,20 +33,18 @@ def load(path: str | Path, name: str | None = None) -> Tunable:
     """The tunable kernel of a file.
 
     Args:
-        path: a file of Python, which is run, or of JSON.
-        name: which of several.
+        path: a Python file, which is executed, or a JSON file.
+        name: the name of the kernel, if the file has several.
 
     Raises:
-        TuningError: for a file that has none, or several where no name is given.
+        TuningError: if the file has no tunable kernel, or several and no name is given.
     """
     path = Path(path)
     if not path.is_file():
-        raise TuningError(
-            f"{path}: {'it is no file' if path.exists() else 'there is no such file'}"
-        )
+        raise TuningError(f"{path}: {'not a file' if path.exists() else 'no such file'}")
     found = _from_json(path) if path.suffix == ".json" else _from_python(path)
     if not found:
-        raise TuningError("nothing in it is declared by @tilec.tunable", f"{path}:1:1")
+        raise TuningError("the file declares no kernel by @tilec.tunable", f"{path}:1:1")
     if name is None and len(found) > 1:
         raise TuningError(f"{path} has {', '.join(found)}; --kernel NAME says which")
     if name is not None and name not in found:
@@ -88,7 +86,7 @@ def _from_json(path: Path) -> dict[str, Tunable]:
     except json.JSONDecodeError as error:
         raise TuningError(error.msg, f"{path}:{error.lineno}:{error.colno}") from None
     except RecursionError:
-        raise TuningError("it nests too deep", f"{path}:1:1") from None
+        raise TuningError("it nests too deeply", f"{path}:1:1") from None
 
     def find(part: str, name: str) -> str:
         start = _after(text, part, 0) if part else 0

@@ -92,9 +92,9 @@ class PythonProgram:
         legal = (*self.constants, *SETTINGS)
         if name not in legal:
             hint = ", ".join(nearest(name, legal))
-            what = "it is a setting that cannot be searched" if name in Settings._fields else ""
+            what = "this setting cannot be searched" if name in Settings._fields else ""
             raise TuningError(
-                f"'{name}' is no constant of {self.name} and no setting; "
+                f"'{name}' is neither a constant of {self.name} nor a setting; "
                 f"{what or f'nearest: {hint}'}",
                 place,
             )

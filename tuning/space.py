@@ -9,6 +9,7 @@ from functools import cached_property
 from math import prod
 
 from tilec.isa import nearest
+from tilec.isa.wording import counted
 
 from .errors import TuningError
 from .expressions import Expression
@@ -20,11 +21,11 @@ Candidate = dict[str, int]
 
 @dataclass(frozen=True)
 class Constraint:
-    """What candidates must fulfil.
+    """A condition on candidates.
 
     Attributes:
-        expression: what must hold, of parameters and problem sizes.
-        place: `file:line:col` of it, or empty.
+        expression: the condition, of parameters and problem sizes.
+        place: its `file:line:col`, or empty.
     """
 
     expression: Expression
@@ -33,7 +34,7 @@ class Constraint:
 
 @dataclass(frozen=True)
 class Space:
-    """What is searched.
+    """A search space.
 
     Attributes:
         parameters: in order.
@@ -59,24 +60,24 @@ class Space:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Of the parameters."""
+        """The names of the parameters."""
         return tuple(one.name for one in self.parameters)
 
     @property
     def combinations(self) -> int:
-        """Candidates without the constraints."""
+        """The number of candidates without the constraints."""
         return prod(len(one.values) for one in self.parameters)
 
     @property
     def default(self) -> Candidate:
-        """What the kernel has where nobody tunes it."""
+        """The default of each parameter."""
         return {one.name: one.default for one in self.parameters}
 
     def check(self, sizes: Sequence[str]) -> None:
-        """See that constraints read parameters and problem sizes alone.
+        """Check that constraints use only parameters and problem sizes.
 
         Args:
-            sizes: names of the problem's.
+            sizes: names of the problem's sizes.
 
         Raises:
             TuningError: at the constraint's place.
@@ -86,13 +87,13 @@ class Space:
             for name in sorted(one.expression.names - known):
                 close = ", ".join(nearest(name, sorted(known)))
                 raise TuningError(
-                    f"`{one.expression}` reads '{name}', which is no parameter and no size; "
+                    f"`{one.expression}` reads '{name}', which is neither a parameter nor a size; "
                     f"nearest: {close}",
                     one.place or self.place,
                 )
 
     def pinned(self, pins: Mapping[str, int]) -> Space:
-        """This space with single values of some parameters.
+        """This space, with some parameters fixed to a value.
 
         Raises:
             TuningError: for a parameter that does not exist.
@@ -110,10 +111,10 @@ class Space:
         )
 
     def candidates(self, sizes: Mapping[str, int]) -> Iterator[Candidate]:
-        """All that fulfil the constraints, in the order of the values.
+        """The candidates that satisfy the constraints, in the order of the values.
 
         Args:
-            sizes: of the problem.
+            sizes: sizes of the problem.
 
         Raises:
             TuningError: for a constraint that cannot be computed, at its place.
@@ -121,20 +122,21 @@ class Space:
         yield from self._walked(-1, dict(sizes), Counter())
 
     def satisfied(self, sizes: Mapping[str, int]) -> list[Candidate]:
-        """The candidates, of which there is one at least.
+        """The candidates as a list.
 
         Raises:
-            TuningError: at the space's place, if there is none, with the constraint that refuses
+            TuningError: at the space's place, if there are none, with the constraint that rejects
                 most.
         """
         refused: Counter[str] = Counter()
         found = list(self._walked(-1, dict(sizes), refused))
         if found:
             return found
-        most = f": `{refused.most_common(1)[0][0]}` refuses most" if refused else ""
+        most = f": `{refused.most_common(1)[0][0]}` rejects most" if refused else ""
         problem = ", ".join(f"{name}={value}" for name, value in sizes.items())
         raise TuningError(
-            f"none of {self.combinations} combinations fulfils the constraints for {problem}{most}",
+            f"none of {counted(self.combinations, 'combination')} satisfies the constraints for "
+            f"{problem}{most}",
             self.place,
         )
 

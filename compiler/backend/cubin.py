@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from tilec.isa import Target
+from tilec.isa.wording import counted
 
 from .external_tools import ANSWERS_WITHIN, AssemblerError, run_tool, scratch
 
@@ -175,7 +176,7 @@ def assemble(ptx: str, target: Target, *, lineinfo: bool = False) -> Assembled:
         report = (result.stdout + result.stderr).replace(source.path, "module.ptx")
         if result.returncode:
             lines = [line for line in report.splitlines() if "info" not in line]
-            reason = "\n".join(lines) or f"it ended with {result.returncode}"
+            reason = "\n".join(lines) or f"exit code {result.returncode}"
             raise AssemblerError(f"ptxas rejects the module:\n{reason}")
         cubin = binary.read()
     check_cubin(cubin, f"{tool.path} gave")
@@ -193,12 +194,12 @@ def check_cubin(data: bytes, whose: str) -> None:
         AssemblerError: if it is none.
     """
     if len(data) < _HEADER.size:
-        raise AssemblerError(f"{whose} no cubin but {len(data)} bytes")
+        raise AssemblerError(f"{whose} {counted(len(data), 'byte')}, which are not a cubin")
     magic, class_, machine, sections, size, count = _HEADER.unpack_from(data)
     if (magic, class_, machine) != (b"\x7fELF", 2, _EM_CUDA):
-        raise AssemblerError(f"{whose} no cubin: it does not begin as one")
+        raise AssemblerError(f"{whose} a file that is not a cubin")
     if sections + size * count > len(data):
-        raise AssemblerError(f"{whose} a cubin that is cut off after {len(data)} bytes")
+        raise AssemblerError(f"{whose} a cubin that is cut off after {counted(len(data), 'byte')}")
 
 
 def disassemble(cubin: bytes, *, lineinfo: bool = False) -> str:

@@ -161,7 +161,7 @@ class Store:
             CacheError: if it cannot be removed, or other processes use it at the moment.
         """
         if self._exists() and not self._begin_anew():
-            raise BusyError(f"{self.file}: other processes use it; try again")
+            raise BusyError(f"{self.file}: it is in use by other processes; try again")
 
     def _exists(self) -> bool:
         try:

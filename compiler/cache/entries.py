@@ -141,5 +141,5 @@ def _warn(problem: str) -> None:
         folder = ""
     if folder not in _warned:
         _warned.add(folder)
-        text = f"no compile cache: {problem}; TILEC_CACHE=0 turns it off"
+        text = f"the compile cache is not used: {problem}; TILEC_CACHE=0 disables it"
         warnings.warn(text, CacheWarning, stacklevel=2)

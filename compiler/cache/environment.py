@@ -21,7 +21,7 @@ def cache_wanted(asked: bool | None, *, default: bool = False) -> bool:
     """
     said = os.environ.get("TILEC_CACHE", "")
     if said not in ("", "0", "1"):
-        raise TilecError(f"TILEC_CACHE is '{said}'; legal: 0 (never), 1 (wherever it can be)")
+        raise TilecError(f"TILEC_CACHE is '{said}'; legal: 0 (never), 1 (where possible)")
     if said == "0" or asked is False:
         return False
     return bool(asked or said or default)

@@ -33,6 +33,7 @@ from tilec.isa import LaunchError, PtxVersion, Target
 from tilec.isa import target as find_target
 from tilec.isa.boxes import Im2col
 from tilec.isa.limits import CTAS_ALONG_X
+from tilec.isa.wording import counted
 
 from .schema import SchemaError, check
 
@@ -332,7 +333,7 @@ class KernelEntry(NamedTuple):
             if number >= len(shapes) or dimension >= len(shapes[number]):
                 raise LaunchError(
                     f"the grid of kernel '{self.name}' follows from dimension {dimension} of "
-                    f"argument {number}, which is not there"
+                    f"argument {number}, which does not exist"
                 )
         return tuple(
             prod(max(1, -(-shapes[e.argument][e.dimension] // e.elements)) for e in axis)
@@ -420,7 +421,7 @@ def _loaded(text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise SchemaError(f"no JSON: {error}") from None
+        raise SchemaError(f"not JSON: {error}") from None
 
 
 def _check_numbers(kernel: Mapping[str, Any], at: str) -> None:
@@ -456,7 +457,9 @@ def _check_numbers(kernel: Mapping[str, Any], at: str) -> None:
         for extent in axis:
             rank = len(array(extent["argument"], "grid")["shape"])
             if extent["dimension"] >= rank:
-                raise SchemaError(f"{at}.grid: argument {extent['argument']} has {rank} dimensions")
+                raise SchemaError(
+                    f"{at}.grid: argument {extent['argument']} has {counted(rank, 'dimension')}"
+                )
 
 
 def _is_count(value: object) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
+from tilec.isa.wording import counted
+
 from .abi import MemRef
 
 
@@ -78,11 +80,14 @@ def checks_of(argument: Argument) -> Iterator[tuple[str, str]]:
         if extent is None:
             yield f"{given} >= 0", f"{name}: a negative extent"
         else:
-            yield f"{given} == {extent}", f"{name}: dimension {dim} has {extent} elements"
+            yield (
+                f"{given} == {extent}",
+                f"{name}: dimension {dim} has {counted(extent, 'element')}",
+            )
     for dim, stride in enumerate(memref.strides):
         if stride is not None:
             given = f"{name}->strides[{dim}] == {stride} || {name}->shape[{dim}] <= 1"
-            yield given, f"{name}: dimension {dim} has a stride of {stride} elements"
+            yield given, f"{name}: dimension {dim} has a stride of {counted(stride, 'element')}"
     promised = memref.promised
     if promised.aligned > 1:
         why = f"{name}: the address is a multiple of {promised.aligned}"

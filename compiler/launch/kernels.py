@@ -87,7 +87,7 @@ def _grid_of(function: Op) -> tuple[tuple[Extent, ...], ...] | None:
     except ValueError:
         axes = [[0]]
     if any(len(numbers) % 3 for numbers in axes):
-        raise TilecError(f"{GRID} is not as tile-from-linalg writes it: {given}")
+        raise TilecError(f"{GRID} does not have the form that tile-from-linalg writes: {given}")
     return tuple(
         tuple(Extent(*numbers[at : at + 3]) for at in range(0, len(numbers), 3)) for numbers in axes
     )

@@ -60,7 +60,7 @@ def launch(
     """What `Compiled.launch` does."""
     where = _device(compiled, args, device)
     if timeline is not None and where != "sim":
-        raise LaunchError("a timeline is of the simulator; device='sim' runs there")
+        raise LaunchError("only the simulator records timelines; use device='sim'")
     found = _kernel(compiled, kernel)
     threads = _threads(found, block)
     shared = found.dynamic_shared if dynamic_smem is None else dynamic_smem

@@ -99,12 +99,12 @@ def _of_object(value: dict[str, Any], schema: Mapping[str, Any], at: str) -> Ite
     known = schema.get("properties", {})
     for name in schema.get("required", ()):
         if name not in value:
-            yield f"{at or 'the document'}: lacks '{name}'"
+            yield f"{at or 'the document'}: '{name}' is missing"
     for name, inside in value.items():
         if name in known:
             yield from _problems(inside, known[name], f"{at}.{name}" if at else name)
         elif not schema.get("additionalProperties", True):
-            yield f"{at or 'the document'}: has no {_shown(name)}; legal: {', '.join(known)}"
+            yield f"{at or 'the document'}: unknown key {_shown(name)}; legal: {', '.join(known)}"
 
 
 def _of_array(value: list[Any], schema: Mapping[str, Any], at: str) -> Iterator[str]:

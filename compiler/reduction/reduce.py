@@ -84,7 +84,7 @@ class Reduction:
             return False
         self.text, self._module = text, module
         self.smallest = min(self.smallest, text, key=_size)
-        self._tell(f"{counted(text.count(chr(10)), 'line')} after {self.tried} programs")
+        self._tell(f"{counted(text.count(chr(10)), 'line')} after {counted(self.tried, 'program')}")
         return True
 
     def _try(self, edit: Edit) -> bool:

@@ -80,8 +80,8 @@ def resident(kernel: str, threads: int, used: Resources, dynamic: int, target: T
     found = occupancy(threads, used.registers, shared, target)
     limits = {
         Limit.WARPS: "warps",
-        Limit.REGISTERS: f"{counted(used.registers, 'register')} a thread",
-        Limit.SHARED: f"{counted(shared, 'byte')} of shared memory a CTA",
+        Limit.REGISTERS: f"{counted(used.registers, 'register')} per thread",
+        Limit.SHARED: f"{counted(shared, 'byte')} of shared memory per CTA",
         Limit.CTAS: f"{target.ctas_per_sm} CTAs",
     }
     return (

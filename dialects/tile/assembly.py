@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from tilec.isa import TilecError
+from tilec.isa.wording import counted
 
 _WIDTHS = {"h": 16, "r": 32, "f": 32, "l": 64, "d": 64}
 """Bits of a register by the letter of a constraint."""
@@ -67,7 +68,8 @@ def registers_of(
     count = sum(held.registers for held in made)
     if len(given) != len(wanted):
         raise TilecError(
-            f"pack {pack} takes constraints of {count} outputs and {len(wanted) - count} inputs, "
+            f"pack {pack} takes constraints of {counted(count, 'output')} and "
+            f"{counted(len(wanted) - count, 'input')}, "
             f"such as '{_example(wanted, count)}', not {len(given)}: '{constraints}'"
         )
     letters: list[str] = []

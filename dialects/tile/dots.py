@@ -153,7 +153,7 @@ def extents(form: Form, tiles: Mapping[str, Tile]) -> dict[str, int]:
                     f"{form.ptx}, whose {name} is {operand.rows}x{operand.cols}"
                 )
             if found.setdefault(index, count) != count:
-                raise TilecError(f"shapes do not fit: {_shapes(form, tiles)}")
+                raise TilecError(f"shapes do not match: {_shapes(form, tiles)}")
     return found
 
 

@@ -153,7 +153,7 @@ def _swizzled(what: str, name: str, value: Value) -> tuple[SharedBuffer, str]:
     buffer = shared_buffer(type_)
     if swizzle not in SWIZZLES:
         raise TilecError(
-            f'operand {name} lies in #tile.shared<"{swizzle}">; descriptors tell '
+            f'operand {name} lies in #tile.shared<"{swizzle}">; descriptors support '
             f"{', '.join(SWIZZLES)}"
         )
     return buffer, swizzle
@@ -243,7 +243,8 @@ def _matched(
     matrices = -(-width // cols)
     if width > cols and width % cols and not transposed:
         raise TilecError(
-            f"operand {read.name} of {read.what} is {width} wide, no whole number of matrices of "
+            f"operand {read.name} of {read.what} is {width} wide, not a whole number of matrices "
+            f"of "
             f"{cols}"
         )
     digits = [

@@ -137,8 +137,9 @@ def _words(text: str) -> tuple[str, int, bool]:
     held, *rest = text.split() or [""]
     if held not in _HELD or not set(rest) <= {_PAIR, _STATIONARY} or len(set(rest)) != len(rest):
         raise TilecError(
-            f'#tile.tensor<"{text}"> names nothing; legal: {", ".join(_HELD)}, each with '
-            f"{_PAIR} or {_STATIONARY} after it where it is for such products"
+            f'#tile.tensor<"{text}"> is not a tensor memory layout; legal: '
+            f"{', '.join(_HELD)}, each with {_PAIR} or {_STATIONARY} after it "
+            "where it is for such products"
         )
     return held, 2 if _PAIR in rest else 1, _STATIONARY in rest
 

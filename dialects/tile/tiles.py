@@ -123,7 +123,7 @@ def resolve(text: str) -> LinearLayout:
     found = resolve_any(text)
     if not isinstance(found, LinearLayout):
         raise LayoutError(
-            f"layout '{text}' repeats {found.count} times, no power of two; {_WARPGROUPS}"
+            f"layout '{text}' repeats {found.count} times, not a power of two; {_WARPGROUPS}"
         )
     return found
 

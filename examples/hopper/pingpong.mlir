@@ -71,4 +71,4 @@ gpu.module @hopper [#nvvm.target<chip = "sm_90a">] {
 // JSON: "ctas_per_sm": 1
 
 // WHY: lets 2 warpgroups take tiles in turn, each of which multiplies while the other stores
-// WHY: is shared out: of 384 threads 2 times 128 compute whole tiles in turn, with 232 registers each, and one of the 128 others, with 40, loads boxes by TMA to a ring of 4 stages of 40960 bytes
+// WHY: is split into roles: of 384 threads 2 times 128 compute whole tiles in turn, with 232 registers each, and one of the 128 others, with 40, loads boxes by TMA to a ring of 4 stages of 40960 bytes

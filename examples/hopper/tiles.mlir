@@ -66,5 +66,5 @@ gpu.module @hopper [#nvvm.target<chip = "sm_90a">] {
 // JSON: "ctas_per_sm": 1
 
 // WHY: becomes 4 wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16 for each of 2x1 warpgroups; A and B are in shared memory
-// WHY: is launched with a CTA per SM, each of which takes one tile of the grid after the other
-// WHY: is shared out: of 384 threads 256 compute, with 232 registers each, and one of the 128 others, with 40, loads boxes by TMA to a ring of 3 stages of 49152 bytes
+// WHY: is launched with one CTA per SM, each of which processes several tiles of the grid in turn
+// WHY: is split into roles: of 384 threads 256 compute, with 232 registers each, and one of the 128 others, with 40, loads boxes by TMA to a ring of 3 stages of 49152 bytes

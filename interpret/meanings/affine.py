@@ -30,7 +30,7 @@ def _value(
     if isinstance(expression, ir.AffineMulExpr):
         return np.asarray(one * other)
     if (np.asarray(other) <= 0).any():
-        call.report("unspecified", "divides by what is not positive")
+        call.report("unspecified", "divides by a number that is not positive")
         other = np.maximum(other, 1)
     if isinstance(expression, ir.AffineModExpr):
         return np.asarray(one % other)

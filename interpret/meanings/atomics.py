@@ -87,7 +87,7 @@ def _fetched(call: Call, view: View, rest: tuple[Array, ...]) -> tuple[Array, Ar
     tile = call.tile(call.result_type())
     assert tile is not None
     if call.has("first_warps"):
-        call.unknown("warps that share what one of them was given")
+        call.unknown("warps that share the value that one of them received")
     places, inside = indexed_access(call, view, rest, tile)
     _note(call, view, tile, places, inside)
     at = places[inside]

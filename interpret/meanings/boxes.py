@@ -42,7 +42,7 @@ def _in_array(
 ) -> tuple[Array, Array]:
     """The elements of the array that a box is of, and which are inside."""
     if not has_map(view):
-        call.report("bounds", "copies boxes of an array that no tensor map tells")
+        call.report("bounds", "copies boxes of an array that no tensor map describes")
     op, at = _op(call), _numbers(call, first)
     rows, cols = call.fact("extents", lambda: op.extents)
     if op.BY_ROWS:

@@ -21,12 +21,12 @@ def _copy(call: Call, source: View, to_view: View, *indices: Array) -> None:
     rank = len(source.sizes)
     places, inside = find_places(call, source, indices[:rank], shape, each=False)
     if not call.has("masked") and not inside.all():
-        call.report("bounds", "copies from outside of the memref")
+        call.report("bounds", "copies from outside the memref")
     found = source.buffer.data[places]
     values = np.where(inside, found, np.zeros((), found.dtype))
     to, there = find_places(call, to_view, indices[rank:], shape, each=False)
     if not there.all():
-        call.report("bounds", "copies to outside of the buffer")
+        call.report("bounds", "copies to outside the buffer")
     cta = call.cta
     cta.shared.begin_copy(to_view.buffer, to[there], cta.agents(call.warps), call.report)
     copy = PendingCopy(to_view.buffer, to[there], values[there], call.warp_mask)

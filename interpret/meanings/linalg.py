@@ -59,7 +59,7 @@ def _extents(
         sizes = operand.sizes if isinstance(operand, View) else ()
         for loop, size in zip(loops, sizes, strict=True):
             if found.setdefault(loop, size) != size:
-                call.report("bounds", "takes memrefs whose extents do not fit together")
+                call.report("bounds", "takes memrefs whose extents do not match")
                 return None
     return found
 

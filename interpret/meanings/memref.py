@@ -64,7 +64,7 @@ def _place(call: Call, view: View, indices: Sequence[Array]) -> tuple[Array, Arr
         place = place + index * stride
         inside &= (index >= 0) & (index < size)
     if (~inside & call.active).any():
-        call.report("bounds", "touches memory outside of the memref")
+        call.report("bounds", "accesses memory outside the memref")
     return place, inside & call.active
 
 

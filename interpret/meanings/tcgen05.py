@@ -125,7 +125,7 @@ class _Product:
         extents = ir.MemRefType(self._op.matrix_named(name).type).shape[:-2]
         matrix = int(np.ravel_multi_index(leading, extents, mode="clip")) if leading else 0
         if any(not 0 <= at < n for at, n in zip(leading, extents, strict=True)):
-            self._call.report("bounds", f"takes matrix {leading} of a buffer that has not so many")
+            self._call.report("bounds", f"takes matrix {leading} of a buffer that has fewer")
         return elements(view, matrix, rows, cols)
 
     def _left(self, cta: Cta, rows: slice) -> Array:
@@ -205,7 +205,7 @@ def _copy_rows(call: Call, source: View, target: TensorView, indices: Sequence[A
         call, source, indices[:rank], (shape.rows, cols), each=False, transposed=False
     )
     if not inside.all():
-        call.report("bounds", "copies from outside of its buffer")
+        call.report("bounds", "copies from outside its buffer")
     *leading, row, col = (int(call.uniform(one, "an index")) for one in indices[rank:])
     extents = call.fact("extents", lambda: ir.MemRefType(call.operand_type(1)).shape[:-2])
     matrix = int(np.ravel_multi_index(leading, extents, mode="clip")) if leading else 0
@@ -251,5 +251,5 @@ def _tell(call: Call, barriers: View, index: Array, mask: Sequence[Array]) -> No
         if found is None:
             continue
         if not found.fenced:
-            call.report("proxy", "signals an mbarrier with no fence after its initialisation")
+            call.report("proxy", "signals an mbarrier without a fence after its initialisation")
         arrive(call, found, clock)

@@ -67,7 +67,7 @@ def _allocate(call: Call, slot: View) -> None:
             call.report("unspecified", "allocates after tile.tcgen05_relinquish")
         found = tensor.allocate(columns)
         if found is None:
-            message = f"'{call.node.name}' op waits for {columns} columns that nobody gives back"
+            message = f"'{call.node.name}' op waits for {columns} columns that nothing deallocates"
             raise Undefined(Finding("deadlock", message, call.op.location))
         tensor.owed.add(found)
         new, mask = np.array([found], np.int64), np.asarray(np.uint64(1 << warp))
@@ -112,7 +112,7 @@ def place(call: Call, view: TensorView, indices: Sequence[int], rows: int, cols:
         matrix = matrix * extent + index
     inside = 0 <= row <= view.buffer.rows - rows and 0 <= col <= view.buffer.cols - cols
     if not (inside and 0 <= matrix < view.buffer.count):
-        call.report("bounds", "reaches outside of its buffer in tensor memory")
+        call.report("bounds", "reaches outside its buffer in tensor memory")
         row = max(0, min(row, view.buffer.rows - rows))
         col = max(0, min(col, view.buffer.cols - cols))
         matrix = max(0, min(matrix, view.buffer.count - 1))
@@ -134,7 +134,7 @@ def _of_warps(
     for warp in np.flatnonzero(call.warps).tolist():
         found = place(call, view, [int(one[warp]) for one in at], rows, cols)
         if (found.lanes // LANES != warp % _QUARTERS).any():
-            call.report("bounds", "reaches lanes that are not of its warp's quarter")
+            call.report("bounds", "reaches lanes outside its warp's quarter")
         yield warp, found
 
 

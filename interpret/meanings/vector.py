@@ -36,7 +36,7 @@ def _transfer(
         if bounds[axis]:
             sure &= (at >= 0) & (at < view.sizes[result.position])
     if not sure.all():
-        call.report("bounds", "touches memory outside of the memref")
+        call.report("bounds", "accesses memory outside the memref")
     return places_of(view, coordinates)
 
 

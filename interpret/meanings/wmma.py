@@ -44,7 +44,7 @@ class _Access(Access):
         )
         wanted = np.broadcast_to(call.warps[:, None, None], inside.shape)
         if (wanted & ~inside).any():
-            call.report("bounds", "touches memory outside of the memref")
+            call.report("bounds", "accesses memory outside the memref")
         self.inside = inside & wanted
 
 

@@ -11,6 +11,7 @@ from tilec.ir.dimensions import dimension_of
 from tilec.ir.mlir import ir, scf
 from tilec.ir.types import strides_and_offset
 from tilec.isa.limits import CTAS_ALONG_X
+from tilec.isa.wording import counted
 
 from ..emit import constant_in, constant_of
 from ..functions import function_around
@@ -54,11 +55,14 @@ def why_narrow(memref: Value) -> str:
         reasons.append(
             "its offset is dynamic"
             if offset == dynamic
-            else f"its address is a multiple of {facts.aligned} bytes (tile.aligned may say more)"
+            else f"its address is a multiple of {counted(facts.aligned, 'byte')} "
+            "(tile.aligned may guarantee more)"
         )
     for dim, multiple in enumerate(facts.strides[:-1]):
         if multiple * size < ACCESS_BYTES:
-            reasons.append(f"stride {dim} is a multiple of {multiple} (tile.strides may say more)")
+            reasons.append(
+                f"stride {dim} is a multiple of {multiple} (tile.strides may guarantee more)"
+            )
     return ", ".join(reasons)
 
 

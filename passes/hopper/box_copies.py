@@ -13,6 +13,7 @@ from tilec.ir.mlir import ir
 from tilec.ir.ops import arith
 from tilec.ir.types import memref_of
 from tilec.isa.limits import BOX_EXTENTS, MAP_ALIGNMENT, MAP_RANKS
+from tilec.isa.wording import counted
 
 from ..analysis.memory_facts import memory_facts
 from ..emit import add, add_constant, index_constant
@@ -34,14 +35,15 @@ def why_no_map(array: Value, function: Op) -> str:
     facts = memory_facts(array)
     if facts.aligned % MAP_ALIGNMENT:
         return (
-            f"its array is only known to begin at a multiple of {facts.aligned} bytes, not of "
-            f"{MAP_ALIGNMENT} (tile.aligned may say more)"
+            f"its array is only known to begin at a multiple of "
+            f"{counted(facts.aligned, 'byte')}, not of "
+            f"{MAP_ALIGNMENT} (tile.aligned may guarantee more)"
         )
     apart = min((stride * size for stride in facts.strides[:-1]), default=MAP_ALIGNMENT)
     if apart % MAP_ALIGNMENT:
         return (
-            f"its rows are only known to be a multiple of {apart} bytes apart, not of "
-            f"{MAP_ALIGNMENT} (tile.strides may say more)"
+            f"its rows are only known to be a multiple of {counted(apart, 'byte')} apart, not of "
+            f"{MAP_ALIGNMENT} (tile.strides may guarantee more)"
         )
     if any(stride == 0 for stride in strides):
         return "its rows repeat one"

@@ -41,7 +41,7 @@ def why_no_box_store(store: StoreOp, tile: TileValue, function: Op) -> str:
     if why:
         return why
     if memory_facts(store.memref).sizes[type_.rank - 1] * size % MAP_ALIGNMENT:
-        return "rows are not known to be multiples of 16 bytes long (tile.sizes may say so)"
+        return "rows are not known to be multiples of 16 bytes long (tile.sizes may guarantee it)"
     if not all(map(not_negative, store.indices)):
         return "it is not known that indices are not negative"
     return ""

@@ -7,6 +7,7 @@ from tilec.ir.aliases import Op, Value
 from tilec.ir.attributes import cluster_size
 from tilec.ir.mlir import gpu, ir, scf
 from tilec.isa import WARPGROUP_THREADS
+from tilec.isa.wording import counted
 
 from ..analysis.effects import Writers
 from ..kernel_pass import Kernel
@@ -34,10 +35,10 @@ def why_a_tile_each(kernel: Kernel, loop: scf.ForOp, turns: int) -> str:
         return why
     plan = plan_parting(kernel, kernel.target, loop, None, beside_stores=True, turns=turns)
     if isinstance(plan, str):
-        return f"its loop is not shared out to warps that load: {plan}"
+        return f"its loop is not split into warps that load and warps that compute: {plan}"
     if plan.stages > plan.room:
         return (
-            f"{plan.stages} stages of {plan.bytes} bytes, as its loop requires, leave no "
+            f"{counted(plan.stages, 'stage')} of {plan.bytes} bytes, as its loop requires, leave no "
             "room for the stored tile"
         )
     writers, ops = Writers(kernel.function), ops_at_top(kernel)

@@ -61,7 +61,7 @@ def choose(dot: UnscaledDot, warps: int, target: Target, uniformity: Uniformity)
     """
     tiles = {name: _tile(value) for name, value in dot_values(dot).items()}
     if warps % WARPGROUP_WARPS:
-        raise TilecError(f"{warps} warps are not whole warpgroups")
+        raise TilecError(f"the kernel has {counted(warps, 'warp')}, not whole warpgroups")
     if control_of(uniformity, dot, Spread.CTA) is not None:
         raise TilecError("not all threads of the CTA reach it")
     grid = _grid(dot, tiles["d"], warps)
@@ -96,12 +96,12 @@ def _grid(dot: UnscaledDot, tile: PlainTile, warps: int) -> tuple[int, int]:
         along_n = warps // along_m
     if rows % (M * along_m // WARPGROUP_WARPS):
         raise TilecError(
-            f"{tile.shape[0]} rows are not a multiple of {M} for each of {along_m} warps"
+            f"{tile.shape[0]} rows are not a multiple of {M} for each of {counted(along_m, 'warp')}"
         )
     if cols < COLUMNS[0] * along_n:
         raise TilecError(
-            f"{tile.shape[1]} columns are not a multiple of {COLUMNS[0]} for each of {along_n} "
-            "warps "
+            f"{tile.shape[1]} columns are not a multiple of {COLUMNS[0]} for each of "
+            f"{counted(along_n, 'warp')} "
             "along N"
         )
     return along_m, along_n

@@ -46,7 +46,7 @@ class SharedBuffers:
         if self._bytes > limit:
             raise TilecError(
                 f"brings the kernel's shared memory to {counted(self._bytes, 'byte')}; "
-                f"{target or 'no target'} has {'' if target else 'more than '}{limit} for a CTA"
+                f"{target or 'no target'} has {'' if target else 'more than '}{limit} per CTA"
             )
         start = step(llvm.addressof(self._symbol, llvm.pointer(SHARED)), at)
         if apart:

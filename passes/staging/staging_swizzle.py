@@ -11,6 +11,7 @@ from tilec.dialects.tile.ops.memory import NO_MATRICES
 from tilec.dialects.tile.stored import stored_tile
 from tilec.dialects.tile.tiles import TileValue
 from tilec.isa import Target
+from tilec.isa.wording import counted
 from tilec.layout import LinearLayout
 from tilec.layout.swizzle import shared_layout
 from tilec.layout.synthesis import Pattern, Swizzling, find_swizzle
@@ -92,7 +93,7 @@ def staging(
         name = form
         if pattern is None:
             pattern = Pattern.vector(offsets, bits, units[:4], store=False)
-            name = f"loads of {pattern.width if pattern else 0} bytes"
+            name = f"loads of {counted(pattern.width if pattern else 0, 'byte')}"
         forms.append(form)
         instructions.append(name)
         patterns.append(pattern)

@@ -9,6 +9,7 @@ from tilec.ir.aliases import Op
 from tilec.ir.attributes import attribute
 from tilec.ir.mlir import ir
 from tilec.isa import TilecError
+from tilec.isa.wording import counted
 
 _MATRICES = "the last two dimensions of operands and result, in either order, are a matrix"
 
@@ -54,7 +55,7 @@ def contraction(maps: Sequence[ir.AffineMap]) -> Contraction:
     """
     *inputs, result = map(_loops, maps)
     if len(inputs) != 2:
-        raise TilecError(f"has {len(inputs)} inputs; a product of matrices has two")
+        raise TilecError(f"has {counted(len(inputs), 'input')}; a product of matrices has two")
     summed = set().union(*inputs) - set(result)
     if len(summed) != 1:
         raise TilecError(
@@ -71,7 +72,7 @@ def contraction(maps: Sequence[ir.AffineMap]) -> Contraction:
     if not distinct or {*a[-2:]} != {rows, depth} or {*b[-2:]} != {depth, cols}:
         raise TilecError(f"is not a product of matrices MxK and KxN; {_MATRICES}")
     if not {*a[:-2], *b[:-2]} <= {*result[:-2]}:
-        raise TilecError("has a dimension before a matrix that the result has not")
+        raise TilecError("has a dimension before a matrix that the result does not have")
     return Contraction(left, depth, (a, b, result))
 
 

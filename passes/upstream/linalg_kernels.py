@@ -28,9 +28,7 @@ def convert_kernel(kernel: Kernel, pins: Pins) -> None:
         PassError: for ops that do not belong to a product.
     """
     if not kernel.is_entry:
-        kernel.error(
-            kernel.function, "is not a kernel, and ops of linalg's are for all CTAs of one"
-        )
+        kernel.error(kernel.function, "is not a kernel; a linalg op is executed by all CTAs of one")
         return
     found = linalg_kernel(kernel.function)
     op = found.product

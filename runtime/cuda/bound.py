@@ -85,5 +85,5 @@ class Launch:
                 f"{device} refuses kernel '{self.kernel.name}' ({error.code}) with grid {grid}, "
                 f"block {block} and {counted(config.sharedMemBytes, 'byte')} of dynamic shared "
                 "memory; it "
-                f"has {counted(self.kernel.registers, 'register')} a thread"
+                f"has {counted(self.kernel.registers, 'register')} per thread"
             ) from None

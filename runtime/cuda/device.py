@@ -89,8 +89,8 @@ class Device:
             call("cuCtxSetCurrent", self._context)
         except DriverError as error:
             raise CudaError(
-                f"{self} has no context to work in: {error}. After a kernel's fault not every "
-                "driver gives a new one; start a new process"
+                f"{self} has no context: {error}. Some drivers do not create a new one after a "
+                f"kernel's fault; start a new process"
             ) from None
 
     def reset(self) -> None:

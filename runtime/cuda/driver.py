@@ -37,7 +37,7 @@ def bindings() -> Any:
             f"the driver finds no GPU ({status.name}); kernels run on the simulator"
         )
     if int(status):
-        raise UnavailableError(f"the driver does not start: cuInit says {status.name}")
+        raise UnavailableError(f"the driver does not start: cuInit returned {status.name}")
     return driver
 
 

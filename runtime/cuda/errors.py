@@ -44,7 +44,7 @@ class DriverError(CudaError):
     def __init__(self, code: str, function: str) -> None:
         self.code = code
         self.function = function
-        super().__init__(f"{function} of the CUDA driver says {code}")
+        super().__init__(f"{function} of the CUDA driver returned {code}")
 
 
 class CaptureError(CudaError):
@@ -59,9 +59,9 @@ class CaptureError(CudaError):
         self.code = code
         self.function = function
         super().__init__(
-            f"{function} of the CUDA driver says {code}: a stream is being recorded into a graph. "
-            "That takes launches on this stream alone, of kernels launched before with such "
-            "arguments, whose arrays are on the GPU, and without a wait"
+            f"{function} of the CUDA driver returned {code}: a stream is being recorded into a "
+            f"graph, which takes only launches on this stream, without a wait, of kernels that "
+            f"were launched before with such arguments, whose arrays are on the GPU"
         )
 
 

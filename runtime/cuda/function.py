@@ -99,7 +99,7 @@ class Function:
             raise LaunchError(
                 f"kernel '{self.name}' uses {counted(size, 'byte')} of shared memory, {dynamic} of "
                 "them "
-                f"dynamic; {self.device} has {most} for a CTA"
+                f"dynamic; {self.device} has {most} per CTA"
             )
         if size > self.device.target.static_shared:
             self.allow("MAX_DYNAMIC_SHARED_SIZE_BYTES", dynamic)

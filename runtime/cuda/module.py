@@ -34,7 +34,7 @@ class Module(Code):
         names = list(self.header.entries) if self.header else []
         if name is None:
             if len(names) != 1:
-                known = ", ".join(names) or "unknown, this being a binary"
+                known = ", ".join(names) or "unknown, since it is a binary"
                 raise LaunchError(f"which kernel should be launched? The module has: {known}")
             name = names[0]
         if name not in self._kernels:

@@ -30,7 +30,7 @@ def check_extents(kernel: Function, grid: Extents, block: Extents, cluster: Exte
         raise LaunchError(
             f"a CTA of {counted(prod(block), 'thread')}; kernel '{kernel.name}', with "
             f"{kernel.registers} "
-            f"registers a thread, takes at most {kernel.max_threads} on {device}"
+            f"registers per thread, takes at most {kernel.max_threads} on {device}"
         )
     if cluster is None:
         return

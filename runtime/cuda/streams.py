@@ -28,7 +28,7 @@ def handle(stream: Any) -> int:
         return int((protocol() if callable(protocol) else protocol)[1])
     if isinstance(getattr(stream, "cuda_stream", None), int):  # torch before the protocol
         return int(stream.cuda_stream)
-    raise LaunchError(f"stream is {stream!r}; it takes a CUDA stream, its handle, or None")
+    raise LaunchError(f"stream is {stream!r}; legal: a CUDA stream, its handle, or None")
 
 
 class Stream(Resource):

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from tilec.isa import TilecError
+from tilec.isa.wording import counted
 
 from .device import gpu
 from .launch import launch
@@ -79,7 +80,8 @@ class Timing:
         before, after = self.clocks
         clock = f"at {before:.0f} MHz" if self.steady else f"from {before:.0f} to {after:.0f} MHz"
         return (
-            f"{self.median:.4f} ms ({self.least:.4f} to {self.most:.4f}, {self.rounds} rounds, "
+            f"{self.median:.4f} ms ({self.least:.4f} to {self.most:.4f}, "
+            f"{counted(self.rounds, 'round')}, "
             f"{clock})"
         )
 
@@ -121,7 +123,7 @@ def compare(
         TilecError: for fewer rounds than one.
     """
     if rounds < 1:
-        raise TilecError(f"rounds is a number of 1 or more, not {rounds!r}")
+        raise TilecError(f"rounds must be 1 or more, not {rounds!r}")
     where = gpu(device)
     where.activate()
     queue = handle(stream)

@@ -89,7 +89,7 @@ def _by_dlpack(shared: Any, value: Any, name: str, stream: int) -> View:
     except NotImplementedError:  # a type of elements that numpy and ml_dtypes lack
         dtype = None
     except (BufferError, RuntimeError, TypeError, ValueError) as error:
-        raise LaunchError(f"{name}, a {type(value).__name__}, is not shared: {error}") from None
+        raise LaunchError(f"{name}, a {type(value).__name__}, cannot be shared: {error}") from None
     shape = tuple(seen.shape)
     return View(seen.ptr, shape, tuple(seen.strides or rows(shape)), dtype, seen.device_id, seen)
 
@@ -98,7 +98,7 @@ def _by_interface(value: Any, name: str, stream: int) -> View:
     try:
         known = value.__cuda_array_interface__
     except (AttributeError, RuntimeError, TypeError) as error:  # as torch says it
-        raise LaunchError(f"{name}, a {type(value).__name__}, is not shared: {error}") from None
+        raise LaunchError(f"{name}, a {type(value).__name__}, cannot be shared: {error}") from None
     dtype = np.dtype(known["typestr"])
     if not dtype.itemsize:
         raise LaunchError(f"{name} has elements of {dtype!r}, of no bytes")
@@ -128,5 +128,5 @@ def _device_of(pointer: int, name: str) -> int:
         return int(call("cuPointerGetAttribute", attribute, pointer))
     except DriverError:
         raise LaunchError(
-            f"{name} has the address {pointer:#x}, which is not memory of a GPU"
+            f"{name} has the address {pointer:#x}, which is not in a GPU's memory"
         ) from None

@@ -119,7 +119,7 @@ class Bounds:
         if misaligned.any():
             offsets = np.broadcast_to(offsets, misaligned.shape)
             self._report_misaligned(
-                instruction, space, offsets, size, misaligned, "gives a matrix at"
+                instruction, space, offsets, size, misaligned, "passes the address of a matrix,"
             )
 
     def _report_misaligned(
@@ -162,11 +162,17 @@ class Bounds:
                 return "wrong-space", "a generic address used as one of .shared"
             if offset >= GLOBAL_BASE:
                 return "wrong-space", "an address of global memory used as one of .shared"
-            return "out-of-bounds", f"and shared memory has {self.memory.shared_bytes} bytes"
+            return (
+                "out-of-bounds",
+                f"and shared memory has {counted(self.memory.shared_bytes, 'byte')}",
+            )
         if space.name == "local":
             if LOCAL_WINDOW <= offset < LOCAL_WINDOW + WINDOW_SIZE:
                 return "wrong-space", "a generic address used as one of .local"
-            return "out-of-bounds", f"and local memory has {self.memory.local_bytes} bytes"
+            return (
+                "out-of-bounds",
+                f"and local memory has {counted(self.memory.local_bytes, 'byte')}",
+            )
         address = offset + GLOBAL_BASE
         for name, window in (("shared", SHARED_WINDOW), ("local", LOCAL_WINDOW)):
             if window <= address < window + WINDOW_SIZE:
@@ -187,7 +193,10 @@ class Bounds:
         ahead = after.start - offset if after is not None else _FAR
         if before is not None and past <= ahead and past < _FAR:
             size = before.end - before.start
-            return f"{counted(past, 'byte')} past the end of {before.name}, which has {size} bytes"
+            return (
+                f"{counted(past, 'byte')} past the end of {before.name}, which has "
+                f"{counted(size, 'byte')}"
+            )
         if after is not None and ahead < _FAR:
             return f"{counted(ahead, 'byte')} before {after.name}"
         return "in no allocation"

@@ -112,8 +112,9 @@ class Conflicts:
             touch.instruction,
             threads,
             lambda at: (
-                f"writes shared memory at {touch.offset(at):#x} at once with another thread that "
-                "writes the same; the memory model calls it a race: let one thread do it"
+                f"writes shared memory at {touch.offset(at):#x} at the same time as another thread "
+                f"that writes the same value; by the memory model this is a race: let one thread "
+                f"write it"
             ),
             touch.offset,
             harmless=True,
@@ -129,8 +130,8 @@ class Conflicts:
             instruction,
             threads,
             lambda at: (
-                f"writes shared memory at {int(spread[at]):#x} at once with another "
-                "thread that writes something else"
+                f"writes shared memory at {int(spread[at]):#x} at the same time as another thread "
+                f"that writes another value"
             ),
             lambda at: int(spread[at]),
         )

@@ -240,8 +240,8 @@ class Encounters:
         where = f"{where} {owners.allocation.name}"
         if harmless:
             return (
-                f"{where} with what {who} writes there{line}, in no order; the memory model calls "
-                "it a race: let one CTA do it"
+                f"{where} with the value that {who} writes there{line}, unordered; by the memory "
+                f"model this is a race: let one CTA write it"
             )
         did = "wrote" if wrote else "read"
         return f"{where}, which {who} {did}{line}; nothing orders the two CTAs"

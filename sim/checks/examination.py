@@ -142,11 +142,11 @@ class Examination:
             if same:
                 line = findings.module.written_line(before.instruction.position)
                 return (
-                    f"{where} with what {name} writes there at line {line}, in no order; the "
-                    "memory model calls it a race: let one thread do it"
+                    f"{where} with the value that {name} writes there at line {line}, unordered; "
+                    f"by the memory model this is a race: let one thread write it"
                 )
             if before is touches:
-                return f"{where} at once with {name}, which writes something else"
+                return f"{where} at the same time as {name}, which writes another value"
             did = "wrote" if before.kind.writes else "read"
             line = findings.module.written_line(before.instruction.position)
             return f"{where}, which {name} {did} at line {line}, without a barrier between them"

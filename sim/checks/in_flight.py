@@ -257,8 +257,8 @@ class InFlight:
                 threads[:1],
                 unfenced[0],
                 f"{verb} shared memory at {{address:#x}} by the asynchronous proxy, which line "
-                f"{self._of(unfenced[1])} wrote by the generic one: no fence.proxy.async stands "
-                "between them",
+                f"{self._of(unfenced[1])} wrote by the generic one: there is no fence.proxy.async "
+                f"between them",
             )
         clocks, strict = self.progress.clocks, len(threads) == 1
         for thread in threads:
@@ -287,8 +287,8 @@ class InFlight:
                 blank, origin = int(granules[dirty[0]]), taint.dirty(places[dirty[0]])
                 if origin != UNWRITTEN:
                     words = (
-                        "reads shared memory at {address:#x}, where what line "
-                        f"{self._of(origin - 1)} read is, which nothing has written"
+                        "reads shared memory at {address:#x}, which holds what line "
+                        f"{self._of(origin - 1)} read and nothing has written"
                     )
         if blank is not None:
             flat = cta * self._count + blank

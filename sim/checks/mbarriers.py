@@ -134,8 +134,8 @@ class MBarrierChecks:
             wrong,
             lambda at: (
                 f"waits for phase {int(due[at[0], at[1]])} of the mbarrier at "
-                f"{offset:#x}, which is in phase {int(known.phase[at[0]])}: a wait is for the "
-                "current phase or the one before"
+                f"{offset:#x}, which is in phase {int(known.phase[at[0]])}; legal: the current "
+                "phase and the one before it"
             ),
             lambda _: offset,
         )

@@ -74,7 +74,7 @@ class Peers:
                 instruction,
                 wrong,
                 lambda at: (
-                    f"touches {counted(size, 'byte')} at {int(inside[at]):#x} of the CTA of rank "
+                    f"accesses {counted(size, 'byte')} at {int(inside[at]):#x} of the CTA of rank "
                     f"{int(rank[at])}; the cluster has {counted(count, 'CTA')} of "
                     f"{self.wave.memory.shared_bytes} bytes"
                 ),
@@ -87,7 +87,7 @@ class Peers:
                 instruction,
                 crooked,
                 lambda at: (
-                    f"touches {counted(size, 'byte')} at {int(inside[at]):#x}, "
+                    f"accesses {counted(size, 'byte')} at {int(inside[at]):#x}, "
                     f"which is not a multiple of {size}"
                 ),
                 lambda at: int(addresses[at]),
@@ -144,7 +144,8 @@ class Peers:
                 instruction,
                 thread,
                 owner,
-                f"whose mbarrier at {offset:#x} no cluster barrier shows to be initialised",
+                f"whose mbarrier at {offset:#x} is not known to be initialised: no cluster barrier "
+                f"comes between",
             )
         elif known.hidden[owner]:
             self._blame(
@@ -182,7 +183,7 @@ class Peers:
                         visit.instruction,
                         visit.thread,
                         owner,
-                        "which nothing keeps from exiting before",
+                        "which may exit first",
                     )
 
     def _blame(self, instruction: Instruction, thread: Thread, owner: int, why: str) -> None:
@@ -190,5 +191,5 @@ class Peers:
         threads[thread] = True
         name = self.wave.cta_name(owner)
         self.findings.add(
-            "cluster", instruction, threads, lambda _: f"touches shared memory of {name}, {why}"
+            "cluster", instruction, threads, lambda _: f"accesses shared memory of {name}, {why}"
         )

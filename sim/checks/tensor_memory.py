@@ -188,8 +188,8 @@ class TensorChecks:
     ) -> None:
         """A warp gives columns back: nothing may be under way there."""
         columns = np.arange(first, min(first + count, COLUMNS))
-        self._over(instruction, cta, warp, columns, "gives back")
-        self._after_touches(instruction, (cta, warp, 0), columns, "gives back", cta)
+        self._over(instruction, cta, warp, columns, "deallocates")
+        self._after_touches(instruction, (cta, warp, 0), columns, "deallocates", cta)
         self._touches.get(cta, {}).clear()
 
     def _over(
@@ -307,5 +307,6 @@ class TensorChecks:
             instruction, thread = self._takers[cta]
             self._blame(
                 instruction, thread,
-                f"is given columns of tensor memory, and its CTA exits with {count} allocated",
+                f"allocates columns of tensor memory, of which {count} are still allocated when "
+                f"its CTA exits",
             )  # fmt: skip

@@ -136,7 +136,7 @@ class Warpgroups:
         self._add(
             instruction,
             groups,
-            f"touches a register that the wgmma of line {line} uses, before a wgmma.wait_group "
+            f"accesses a register that the wgmma of line {line} uses, before a wgmma.wait_group "
             "that covers it",
         )
 

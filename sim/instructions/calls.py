@@ -211,7 +211,7 @@ def _free(binding: Binding) -> Step:
         for thread in _threads(machine):
             given = int.from_bytes(address(thread), "little")
             if not heap.free(given) and machine.observer is not None:
-                words = f"frees {given:#x}, which malloc has not given, or which is freed"
+                words = f"frees {given:#x}, which malloc did not return, or which is already freed"
                 machine.observer.blame("heap", where, thread, words)
 
     return step

@@ -32,7 +32,7 @@ def _set(binding: Binding) -> Step:
         def ready(threads: Array) -> Array:
             return pool.ready(threads, count)
 
-        binding.sync = Gate(where, ready, f"{counted(count, 'register')} a thread", cause=True)
+        binding.sync = Gate(where, ready, f"{counted(count, 'register')} per thread", cause=True)
     else:
         binding.sync = Members(warps=WARPGROUP_WARPS)
 
@@ -49,7 +49,8 @@ def _set(binding: Binding) -> Step:
                     where,
                     wrong,
                     lambda at: (
-                        f"{'asks for' if more else 'keeps'} {counted(count, 'register')} a thread "
+                        f"{'requests' if more else 'keeps'} {counted(count, 'register')} per "
+                        f"thread "
                         "and has "
                         f"{int(has[at[0], at[1] // WARPGROUP_WARPS])}: "
                         f"{'.inc takes more' if more else '.dec takes fewer'}"

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 from tilec.isa.tensor_memory import ALLOCATIONS, lane_and_column
+from tilec.isa.wording import counted
 
 from ..access import Access
 from ..alu import Array
@@ -83,7 +84,9 @@ def _blame(binding: Binding, cta: int, warp: int, words: str, lane: int = 0) -> 
 def _alloc(binding: Binding) -> Step:
     address, columns = binding.expect(2)
     if isinstance(columns, Integer) and columns.value not in ALLOCATIONS:
-        raise binding.error(f"'tcgen05.alloc' of {columns.value} columns; legal: {_LEGAL}")
+        raise binding.error(
+            f"'tcgen05.alloc' of {counted(columns.value, 'column')}; legal: {_LEGAL}"
+        )
     where, slot = binding.locate(address), binding.source(columns, "u32")
     machine, memory = binding.machine, binding.machine.tensor
     registers, geometry = machine.registers, machine.geometry
@@ -121,7 +124,7 @@ def _alloc(binding: Binding) -> Step:
             lane = int(np.argmax(machine.active()[cta, warp]))
             count = int(counts[cta, warp, lane])
             if count not in ALLOCATIONS:
-                _blame(binding, cta, warp, f"asks for {count} columns; legal: {_LEGAL}")
+                _blame(binding, cta, warp, f"asks for {counted(count, 'column')}; legal: {_LEGAL}")
                 continue
             if memory.used and memory.closed[cta]:
                 _blame(binding, cta, warp, "allocates after tcgen05.relinquish_alloc_permit")

@@ -102,11 +102,11 @@ class _Map:
             descriptor = _decode(data)
             problem = descriptor.problem()
         except (ValueError, IndexError):
-            problem = "these 128 bytes are none"
+            problem = "these 128 bytes are not one"
         if problem is None and len(descriptor.dims) != self.rank:
-            problem = f"it has {counted(len(descriptor.dims), 'dimension')}, the copy {self.rank}"
+            problem = f"it has {counted(len(descriptor.dims), 'dimension')}, not {self.rank}"
         if problem is None and (descriptor.im2col is not None) != self.im2col:
-            problem = f"it is {'' if descriptor.im2col else 'not '}of im2col"
+            problem = f"it is {'an' if descriptor.im2col else 'not an'} im2col map"
         if problem is None and self.of_rows and descriptor.box[1] != 1:
             problem = f"its box has {descriptor.box[1]} rows; {self.of_rows} takes boxes of one"
         if problem is None and self.of_rows and descriptor.interleave != "none":

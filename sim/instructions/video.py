@@ -100,7 +100,7 @@ def _compared(binding: Binding) -> Step:
 def _comparison(binding: Binding, spelled: _Spelling) -> video.Combination:
     word = spelled.one_of(tuple(video.COMPARISONS))
     if not word:
-        raise binding.error(f"no comparison; legal: {', '.join(video.COMPARISONS)}")
+        raise binding.error(f"the comparison is missing; legal: {', '.join(video.COMPARISONS)}")
     compare = video.COMPARISONS[word]
     return lambda a, b: compare(a, b).astype(np.int64)
 
@@ -159,7 +159,7 @@ def _multiplied(binding: Binding) -> Step:
     plus_one = "po" in spelled.others
     negated = [isinstance(operand, Minus) for operand in operands[1:]]
     if (plus_one and any(negated)) or (negated[2] and negated[0] != negated[1]):
-        raise binding.error("'vmad' has .po, or negates its product, or what it adds: one of them")
+        raise binding.error("'vmad' takes only one of .po, a negated product and a negated addend")
     plain = [o.name if isinstance(o, Minus) else o for o in operands[1:]]
     signed = "s32" in (left, right) or any(negated)
     a, b = _part(binding, plain[0], left), _part(binding, plain[1], right)

@@ -244,7 +244,7 @@ class Taint:
             if position == instruction.position:
                 return f"{words} what nothing has written"
             if position + 1 in self.shuffled:
-                return f"{words} what line {where} took of a lane that did not take part"
+                return f"{words} what line {where} read from a lane that did not participate"
             return f"{words} what line {where} read, which nothing has written"
 
         self.findings.add("uninitialised", instruction, found, say)

@@ -49,5 +49,5 @@ def multiply_numbers(form: Product, a: Numbers, b: Numbers, c: Numbers) -> Numbe
         TilecError: for a product with scale factors.
     """
     if form.scaling:
-        raise TilecError(f"{form.ptx} has scale factors, which algebraic numerics has not")
+        raise TilecError(f"{form.ptx} has scale factors, which algebraic numerics does not support")
     return algebra.multiply(a, b, c, form.operand("d").type.bits)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 
+from tilec.isa.wording import counted
+
 from .page import chart, page
 from .record import Record
 
@@ -34,7 +36,8 @@ class Timeline(Record):
         """One line, for a prompt."""
         return (
             f"<timeline of CTA {self.cta} of kernel {self.kernel}: "
-            f"{len(self.warps)} warps, {self.steps:,} steps{', cut' if self.cut else ''}>"
+            f"{counted(len(self.warps), 'warp')}, {self.steps:,} "
+            f"steps{', cut' if self.cut else ''}>"
         )
 
     def _repr_html_(self) -> str:

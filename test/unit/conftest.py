@@ -17,7 +17,9 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
-from tilec.isa import PtxVersion, Target
+from tilec.isa import PtxVersion, Target, TilecError
+
+from .wording import faults
 
 # On a machine that has much else to do the same examples are as right as on an idle one.
 settings.register_profile("tilec", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -35,6 +37,22 @@ _HEADER = """.version {version}
 """
 # A last line that is refused for certain: the module is checked, and no time goes into its code.
 _FOOTER = "add.s32 %f0, %f0, %f0;\n}\n"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def worded() -> Iterator[None]:
+    """Every message of an error that any test meets is in English, as far as rules can see."""
+    found: dict[str, None] = {}
+    original = TilecError.__init__
+
+    def check(self: TilecError, *args: object) -> None:
+        original(self, *args)
+        found.update(dict.fromkeys(faults(str(args[0])) if args else ()))
+
+    TilecError.__init__ = check  # type: ignore[method-assign]
+    yield
+    TilecError.__init__ = original  # type: ignore[method-assign]
+    assert not found, "\n".join(["wording of messages:", *found])
 
 
 def pytest_collection_finish() -> None:

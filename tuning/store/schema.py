@@ -64,9 +64,10 @@ def _checked(database: sqlite3.Connection, file: str) -> int:
     (application,) = database.execute("PRAGMA application_id").fetchone()
     (tables,) = database.execute("SELECT count(*) FROM sqlite_master").fetchone()
     if application != APPLICATION and (tables or version or application):
-        raise TuningError(f"{file}: it is a database of something else, not a store of tuning")
+        raise TuningError(f"{file}: a database of another application, not a tuning store")
     if version > VERSION:
         raise TuningError(
-            f"{file}: a newer tilec wrote it, with schema {version}; this one reads up to {VERSION}"
+            f"{file}: written by a newer tilec, with schema {version}; this one reads up to "
+            f"{VERSION}"
         )
     return int(version)

@@ -151,7 +151,7 @@ class Store:
                 None if measured is None else json.loads(measured), seconds,
             )  # fmt: skip
         except (TypeError, ValueError) as error:
-            raise TuningError(f"{self.file}: a trial of it cannot be read: {error}") from None
+            raise TuningError(f"{self.file}: one of its trials cannot be read: {error}") from None
 
     def export(self) -> dict[str, Any]:
         """Everything as JSON has it, in one order whoever found what when; times are apart."""

@@ -274,7 +274,7 @@ def _check_shapes(tiles: dict[str, Tile]) -> None:
                 for n, t in tiles.items()
             )
             raise TilecError(
-                f"shapes do not fit: {each}; with A MxK, B is KxN, C and D are MxN"
+                f"shapes do not match: {each}; with A MxK, B is KxN, C and D are MxN"
                 + ", e and sfa have M rows, sfb has N columns" * (len(tiles) > len("abcd"))
             )
 

@@ -9,6 +9,7 @@ from tilec.dialects.semantics.declaration import PURE
 from tilec.ir.aliases import Op, Value
 from tilec.ir.mlir import ext, ir
 from tilec.isa import TilecError
+from tilec.isa.wording import counted
 from tilec.layout import LinearLayout
 from tilec.layout.extents import unit_counts, unit_extents
 
@@ -97,7 +98,9 @@ class SliceOp(TileOp, name="slice"):
         """Verify that the layout divides, and the index."""
         count = _count(self, self.operands[0], self.results[0])
         if not 0 <= int(self.index.value) < count:
-            raise TilecError(f"index {int(self.index.value)} is outside the {count} parts")
+            raise TilecError(
+                f"index {int(self.index.value)} is outside the {counted(count, 'part')}"
+            )
 
 
 class ConcatOp(TileOp, name="concat"):
@@ -118,7 +121,7 @@ class ConcatOp(TileOp, name="concat"):
             raise TilecError("parts must be of one type")
         count = _count(self, self.results[0], self.operands[0])
         if count != len(self.operands):
-            raise TilecError(f"there are {count} parts, not {len(self.operands)}")
+            raise TilecError(f"takes {counted(count, 'part')}, not {len(self.operands)}")
 
 
 def _count(op: Op, whole: Value, part: Value) -> int:

@@ -202,7 +202,7 @@ class Tcgen05WaitLdOp(TileOp, name="tcgen05_wait_ld"):
         given, back = [v.type for v in self.operands], [v.type for v in self.results]
         if given != back:
             raise TilecError(
-                f"gives back each fragment as it takes it: {len(given)} of the same types, not "
+                f"returns each fragment with its type: {len(given)} of them, not "
                 f"({', '.join(map(str, back))})"
             )
         for number, value in enumerate(self.operands):

@@ -164,7 +164,8 @@ def _check_shape(op: BoxOp) -> None:
     walks = LOWER in op.attributes
     if op.BY_ROWS and given[0] != ROWS_OF_COPY:
         raise TilecError(
-            f"shape must be array<i64: {ROWS_OF_COPY}, COLUMNS>, a row a number, not {given}"
+            f"shape must be array<i64: {ROWS_OF_COPY}, COLUMNS>, with a number for each row, not "
+            f"{given}"
         )
     for name, extent in zip(("rows", "columns"), given, strict=True):
         if extent not in BOX_EXTENTS and not (walks and name == "rows"):

@@ -12,6 +12,7 @@ from tilec.dialects.semantics import LayoutRule
 from tilec.dialects.semantics.declaration import PURE
 from tilec.ir.mlir import ext, ir
 from tilec.isa import TilecError
+from tilec.isa.wording import counted
 from tilec.layout import LinearLayout
 from tilec.layout.extents import check_reshape
 from tilec.layout.views import collapse, drop_dim, expand, register_map, repeat, reshape, transpose
@@ -237,7 +238,7 @@ class ReshapeOp(ViewOp, name="reshape"):
         """Any of as many elements."""
         if prod(source) != prod(result):
             raise TilecError(
-                f"a tile of {_written(source)} has {prod(source)} elements, one of "
+                f"a tile of {_written(source)} has {counted(prod(source), 'element')}, one of "
                 f"{_written(result)} has {prod(result)}"
             )
         check_reshape(source, result)

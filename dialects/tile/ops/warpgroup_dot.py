@@ -163,7 +163,9 @@ class WarpgroupProduct(TileOp):
             depths["a"] = known["a"].shape[1]
         depths["a"] *= self.COLUMNS_OF_STORED
         if len(set(depths.values())) > 1:
-            raise TilecError(f"A has {counted(depths['a'], 'column')}, B {depths['b']} rows")
+            raise TilecError(
+                f"A has {counted(depths['a'], 'column')}, B {counted(depths['b'], 'row')}"
+            )
 
     def _depth(self, name: str, extent: int) -> int:
         """K of an operand in memory, whose other extent is given."""
@@ -329,7 +331,7 @@ class WarpgroupWaitOp(TileOp, name="warpgroup_wait"):
         if pending < 0:
             raise TilecError(f"pending must be 0 or more, not {pending}")
         if self.results[0].type != self.operands[0].type:
-            raise TilecError("gives back the tile that it takes")
+            raise TilecError("returns the tile that it takes")
         _ = self.product
 
     def check_pending(self) -> None:

@@ -222,7 +222,7 @@ class PassingOp(OrderingOp):
         given, back = [v.type for v in self.operands], [v.type for v in self.results]
         if given != back:
             raise TilecError(
-                f"gives back each fragment as it takes it: {len(given)} of the same types, not "
+                f"returns each fragment with its type: {len(given)} of them, not "
                 f"({', '.join(map(str, back))})"
             )
         for number, value in enumerate(self.operands):
@@ -357,7 +357,7 @@ class JoinWarpsOp(TileOp, name="join_warps"):
         columns, rest = divmod(result.shape[1], len(self.operands))
         if rest:
             raise TilecError(
-                f"{result.shape[1]} columns cannot be made of "
+                f"{counted(result.shape[1], 'column')} cannot be made of "
                 f"{counted(len(self.operands), 'part')} of equal size"
             )
         _check_same(source, result.element, warp_part(result, 0, columns))

@@ -265,7 +265,7 @@ _FILES_NAMED = {
 def _judge_file(name: str, said: str) -> None:
     """See that what is said of a file that takes no more is one line, and names it."""
     # Where a file may not grow the cache's may not, too, which is a warning.
-    cache = r"(?:warning: no compile cache: [^\n]*\n)?"
+    cache = r"(?:warning: the compile cache is not used: [^\n]*\n)?"
     line = rf"{cache}error: (?:{name}): (?:No space left on device|File too large)\n"
     if not re.fullmatch(line, said):
         raise WrongError(f"names no file: {said[-200:]}")

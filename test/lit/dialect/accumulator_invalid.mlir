@@ -20,7 +20,7 @@ func.func @extents() {
 
 !W = !tile.frag<tensor<64x96xf32>, #tile.layout<"m64n96k16 d f32">>
 func.func @others_take_none(%x: f32) {
-  // expected-error @below {{layout 'm64n96k16 d f32' repeats 12 times, no power of two; only tile.wgmma and related ops take fragments of a warpgroup; tile.warp_part gives the part of a warp}}
+  // expected-error @below {{layout 'm64n96k16 d f32' repeats 12 times, not a power of two; only tile.wgmma and related ops take fragments of a warpgroup; tile.warp_part gives the part of a warp}}
   %z = tile.fill %x : f32 -> !W
   return
 }

@@ -22,7 +22,7 @@ func.func @types(%b: !B, %c: !C) {
 !B = !tile.frag<tensor<16x8xf16>, #tile.layout<"m16n8k16 b f16">>
 !BB = !tile.frag<tensor<32x8xf16>, #tile.layout<"register [1,0] [8,0] [16,0]; lane [2,0] [4,0] [0,1] [0,2] [0,4] -> row 32, col 8">>
 func.func @count(%b: !B) {
-  // expected-error @below {{'tile.concat' op there are 2 parts, not 1}}
+  // expected-error @below {{'tile.concat' op takes 2 parts, not 1}}
   %0 = tile.concat %b : !B -> !BB
   return
 }
@@ -58,7 +58,7 @@ func.func @part(%x: f16) {
 // -----
 
 func.func @units(%t: tensor<64x64xf16>) {
-  // expected-error @below {{'tile.concat' op there are 3 parts, not 2}}
+  // expected-error @below {{'tile.concat' op takes 3 parts, not 2}}
   %0 = tile.concat %t, %t : tensor<64x64xf16> -> tensor<64x192xf16>
   return
 }

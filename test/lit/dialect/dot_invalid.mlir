@@ -37,7 +37,7 @@ func.func @fragment(%a: !A, %b: !B, %c: !C) {
 !B = tensor<16x8xf16, #tile.layout<"m16n8k16 b f16">>
 !C = tensor<16x8xf32, #tile.layout<"m16n8k16 c f32">>
 func.func @rank(%a: !A, %b: !B, %c: !C) {
-  // expected-error @below {{'tile.dot' op shapes do not fit: A 4x8x4, B 16x8, C 16x8, D 16x8}}
+  // expected-error @below {{'tile.dot' op shapes do not match: A 4x8x4, B 16x8, C 16x8, D 16x8}}
   %d = tile.dot %a, %b, %c {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"} : !A, !B, !C
   return
 }
@@ -48,7 +48,7 @@ func.func @rank(%a: !A, %b: !B, %c: !C) {
 !B = tensor<8x8xf16, #tile.layout<"m16n8k8 b f16">>
 !C = tensor<16x8xf32, #tile.layout<"m16n8k16 c f32">>
 func.func @shapes(%a: !A, %b: !B, %c: !C) {
-  // expected-error @below {{'tile.dot' op shapes do not fit: A 16x16, B 8x8, C 16x8, D 16x8; with A MxK, B is KxN, C and D are MxN}}
+  // expected-error @below {{'tile.dot' op shapes do not match: A 16x16, B 8x8, C 16x8, D 16x8; with A MxK, B is KxN, C and D are MxN}}
   %d = tile.dot %a, %b, %c {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"} : !A, !B, !C
   return
 }

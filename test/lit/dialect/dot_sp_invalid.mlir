@@ -10,7 +10,7 @@ func.func @dense_form(%a: tensor<16x16xf16>, %b: tensor<32x8xf16>, %c: tensor<16
 // -----
 
 func.func @rows_of_metadata(%a: tensor<16x16xf16>, %b: tensor<32x8xf16>, %c: tensor<16x8xf32>, %e: tensor<8x8xi4>) {
-  // expected-error @below {{'tile.dot_sp' op shapes do not fit: A 16x16, B 32x8, C 16x8, E 8x8, D 16x8; with A MxK, B is KxN, C and D are MxN, e and sfa have M rows, sfb has N columns}}
+  // expected-error @below {{'tile.dot_sp' op shapes do not match: A 16x16, B 32x8, C 16x8, E 8x8, D 16x8; with A MxK, B is KxN, C and D are MxN, e and sfa have M rows, sfb has N columns}}
   %d = tile.dot_sp %a, %b, %c, %e
       : tensor<16x16xf16>, tensor<32x8xf16>, tensor<16x8xf32>, tensor<8x8xi4>
   return
@@ -19,7 +19,7 @@ func.func @rows_of_metadata(%a: tensor<16x16xf16>, %b: tensor<32x8xf16>, %c: ten
 // -----
 
 func.func @dense_a(%a: tensor<16x32xf16>, %b: tensor<32x8xf16>, %c: tensor<16x8xf32>, %e: tensor<16x8xi4>) {
-  // expected-error @below {{'tile.dot_sp' op shapes do not fit: a 16x32, b 32x8, c 16x8, e 16x8, d 16x8; one instruction mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 has a 16x16, b 32x8, c 16x8, e 16x8, d 16x8}}
+  // expected-error @below {{'tile.dot_sp' op shapes do not match: a 16x32, b 32x8, c 16x8, e 16x8, d 16x8; one instruction mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 has a 16x16, b 32x8, c 16x8, e 16x8, d 16x8}}
   %d = tile.dot_sp %a, %b, %c, %e {form = "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32"} : tensor<16x32xf16>, tensor<32x8xf16>, tensor<16x8xf32>, tensor<16x8xi4>
   return
 }

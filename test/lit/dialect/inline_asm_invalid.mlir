@@ -1,7 +1,7 @@
 // RUN: tile-opt %s --split-input-file --verify-diagnostics
 
 func.func @count(%a: tensor<32xf32>) {
-  // expected-error @below {{'tile.inline_asm' op pack 1 takes constraints of 1 outputs and 1 inputs, such as '=r,r', not 3: '=r,r,r'}}
+  // expected-error @below {{'tile.inline_asm' op pack 1 takes constraints of 1 output and 1 input, such as '=r,r', not 3: '=r,r,r'}}
   %0 = tile.inline_asm "mov.b32 $0, $1;", "=r,r,r" (%a) : (tensor<32xf32>) -> (tensor<32xf32>)
   return
 }

@@ -103,7 +103,7 @@ func.func @space(%x: !F, %d: memref<128x64xf32>, %i: index) {
 
 !F = !tile.frag<tensor<32x4xf32>, #tile.layout<"register [0,1] [0,2]; lane [1,0] [2,0] [4,0] [8,0] [16,0] -> row 32, col 4">>
 func.func @results(%x: !F) {
-  // expected-error @below {{gives back each fragment as it takes it: 1 of the same types, not ()}}
+  // expected-error @below {{returns each fragment with its type: 1 of them, not ()}}
   "tile.tcgen05_wait_ld"(%x) : (!F) -> ()
   return
 }

@@ -26,7 +26,7 @@ func.func @vector(%m: !M, %s: !S, %b: !Bars, %i: index) {
 !S = memref<2x64x64xf16, #tile.shared<"128B">>
 !Bars = memref<3xi64, #tile.shared<"none">>
 func.func @eight_rows(%m: !M, %s: !S, %b: !Bars, %i: index) {
-  // expected-error @below {{shape must be array<i64: 4, COLUMNS>, a row a number, not array<i64: 8, 64>}}
+  // expected-error @below {{shape must be array<i64: 4, COLUMNS>, with a number for each row, not array<i64: 8, 64>}}
   tile.tma_gather %m[%i, %i, %i, %i, %i] to %s[%i, %i, %i] signal %b[%i] shape [8, 64] : !M to !S signal !Bars
   return
 }

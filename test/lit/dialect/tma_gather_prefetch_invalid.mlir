@@ -11,7 +11,7 @@ func.func @rank(%m: !M, %i: index) {
 
 !M = memref<?x?xf16>
 func.func @one_row(%m: !M, %i: index) {
-  // expected-error @below {{shape must be array<i64: 4, COLUMNS>, a row a number, not array<i64: 1, 64>}}
+  // expected-error @below {{shape must be array<i64: 4, COLUMNS>, with a number for each row, not array<i64: 1, 64>}}
   tile.tma_gather_prefetch %m[%i, %i, %i, %i, %i] shape [1, 64] : !M
   return
 }

@@ -13,7 +13,7 @@ func.func @rank(%m: !M, %s: !S, %i: index) {
 !M = memref<?x?xf16>
 !S = memref<2x64x64xf16, #tile.shared<"128B">>
 func.func @two_rows(%m: !M, %s: !S, %i: index) {
-  // expected-error @below {{shape must be array<i64: 4, COLUMNS>, a row a number, not array<i64: 2, 64>}}
+  // expected-error @below {{shape must be array<i64: 4, COLUMNS>, with a number for each row, not array<i64: 2, 64>}}
   tile.tma_scatter %m[%i, %i, %i, %i, %i] from %s[%i, %i, %i] shape [2, 64] : !M from !S
   return
 }

@@ -50,7 +50,7 @@ func.func @ambiguous(%x: f16) {
 
 !F = !tile.frag<tensor<8x8xf16>, #tile.layout<"register [0,1]; lane [0,2] [0,4] [1,0] [2,0] [4,0] -> row 8">>
 func.func @bad_linear_layout(%x: f16) {
-  // expected-error @below {{'tile.fill' op a basis of 'register' has 2 numbers for 1 outputs}}
+  // expected-error @below {{'tile.fill' op a basis of 'register' has 2 numbers for 1 output}}
   %0 = tile.fill %x : f16 -> !F
   return
 }

@@ -10,7 +10,7 @@ func.func @no_fragment(%n: index) {
 
 !D = !tile.frag<tensor<64x128xf32>, #tile.layout<"m64n128k16 d f32">>
 func.func @dropped(%d: !D) {
-  // expected-error @below {{gives back each fragment as it takes it: 1 of the same types, not ()}}
+  // expected-error @below {{returns each fragment with its type: 1 of them, not ()}}
   "tile.wgmma_fence"(%d) : (!D) -> ()
   return
 }

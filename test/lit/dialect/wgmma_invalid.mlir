@@ -156,7 +156,7 @@ func.func @swizzle(%a: !A, %b: !B, %c: !D, %t: i1, %i: index) {
 !B = memref<4x128x64xf16, #tile.shared<"128B">>
 !D = !tile.frag<tensor<64x128xf32>, #tile.layout<"m64n128k16 d f32">>
 func.func @swizzle_of_its_own(%a: !A, %b: !B, %c: !D, %t: i1, %i: index) {
-  // expected-error @below {{operand a lies in #tile.shared<"swizzle<3,4,4>">; descriptors tell none, 32B, 64B, 128B}}
+  // expected-error @below {{operand a lies in #tile.shared<"swizzle<3,4,4>">; descriptors support none, 32B, 64B, 128B}}
   %d = tile.wgmma %a[%i, %i, %i], %b[%i, %i, %i], %c if %t
       {form = "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16.a::descriptor"} : !A, !B, !D
   return

@@ -11,7 +11,7 @@ func.func @negative(%x: !D) {
 
 !D = !tile.frag<tensor<64x128xf32>, #tile.layout<"m64n128k16 d f32">>
 func.func @dropped(%x: !D) {
-  // expected-error @below {{gives back each fragment as it takes it: 1 of the same types, not ()}}
+  // expected-error @below {{returns each fragment with its type: 1 of them, not ()}}
   "tile.wgmma_wait"(%x) {pending = 0} : (!D) -> ()
   return
 }

@@ -132,7 +132,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
     %c1 = arith.constant 1 : index
     %z = tile.accumulator : !D
     %f = tile.wgmma_fence %z : !D
-    // expected-error @below {{needs about 154 registers a thread, 128 of them the accumulator; at the entry of a CTA of 512 threads each has 128}}
+    // expected-error @below {{needs about 154 registers per thread, 128 of them the accumulator; at the entry of a CTA of 512 threads each has 128}}
     %d = tile.wgmma %a[%c0, %c0], %b[%c0, %c0], %f if %t
         {form = "wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16.a::descriptor"} : !A, !B, !D
     gpu.return
@@ -396,7 +396,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
     scf.if %p {
       nvvm.setmaxregister decrease 40
     } else {
-      // expected-error @below {{waits forever for registers: the warpgroups request 40 + 240 + 240 = 520 a thread; at entry the CTA has 3 times 168, 504}}
+      // expected-error @below {{waits forever for registers: the warpgroups request 40 + 240 + 240 = 520 per thread; at entry the CTA has 3 times 168, 504}}
       nvvm.setmaxregister increase 240
     }
     gpu.return

@@ -111,7 +111,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
 
   // CHECK-LABEL: gpu.func @unaligned
   // CHECK-NOT: tile.pingpong
-  // WHY: has no warpgroups that take tiles in turn: its loop is not shared out to warps that load: its array is only known to begin at a multiple of 2 bytes
+  // WHY: has no warpgroups that take tiles in turn: its loop is not split into warps that load and warps that compute: its array is only known to begin at a multiple of 2 bytes
   gpu.func @unaligned(%a: !Array {tile.strides = array<i64: 8, 1>}, %b: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %c: !Out {llvm.noalias}, %depth: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>, tile.pingpong = true} {
     %c0 = arith.constant 0 : index
     %c64 = arith.constant 64 : index
@@ -150,7 +150,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
 
   // CHECK-LABEL: gpu.func @threads
   // CHECK-NOT: tile.pingpong
-  // WHY: has no warpgroups that take tiles in turn: its loop is not shared out to warps that load: 'gpu.block_dim' may depend on which threads there are
+  // WHY: has no warpgroups that take tiles in turn: its loop is not split into warps that load and warps that compute: 'gpu.block_dim' may depend on which threads there are
   gpu.func @threads(%a: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %b: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %c: !Out {llvm.noalias}) kernel attributes {known_block_size = array<i32: 128, 1, 1>, tile.pingpong = true} {
     %c0 = arith.constant 0 : index
     %c64 = arith.constant 64 : index

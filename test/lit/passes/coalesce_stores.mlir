@@ -16,7 +16,7 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
   // CHECK-LABEL: gpu.func @half(
   // CHECK: %[[C:.*]] = tile.convert_layout %{{.*}} : tensor<128x128xf16, #{{.*}}> -> tensor<128x128xf16, #[[R]]>
   // CHECK-NEXT: tile.store %[[C]], %{{.*}}[%{{.*}}] masked {vector = 8 : i64}
-  // REMARK: 'tile.store' op in its tile's own layout takes 32 instructions and 256 sectors a warp, coalesced 8 and 128: worth a conversion, which costs {{[0-9]+}}
+  // REMARK: 'tile.store' op in its tile's own layout takes 32 instructions and 256 sectors per warp, coalesced 8 and 128: worth a conversion, which costs {{[0-9]+}}
   gpu.func @half(%g: !G, %v: f16) kernel attributes {tile.automatic, known_block_size = array<i32: 256, 1, 1>} {
     %z = arith.constant 0 : index
     %t = tile.fill %v : f16 -> !Half

@@ -40,7 +40,7 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
 gpu.module @m [#nvvm.target<chip = "sm_75">] {
   gpu.func @too_much(%i: index) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
     %s = tile.alloc_shared : memref<128x128xf32, #tile.shared<"none">>
-    // expected-error @below {{'tile.alloc_shared' op brings the kernel's shared memory to 66560 bytes; sm_75 has 65536 for a CTA}}
+    // expected-error @below {{'tile.alloc_shared' op brings the kernel's shared memory to 66560 bytes; sm_75 has 65536 per CTA}}
     %t = tile.alloc_shared : memref<8x8xf16, #tile.shared<"none">>
     gpu.return
   }

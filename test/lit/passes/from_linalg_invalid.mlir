@@ -40,7 +40,7 @@ func.func @caller(%a: memref<?x?xf16>) {
 // -----
 
 gpu.module @m {
-  // expected-error@+1 {{'gpu.func' op is not a kernel, and ops of linalg's are for all CTAs of one}}
+  // expected-error@+1 {{'gpu.func' op is not a kernel; a linalg op is executed by all CTAs of one}}
   gpu.func @device(%a: memref<?x?xf16>) {
     linalg.matmul ins(%a, %a : memref<?x?xf16>, memref<?x?xf16>) outs(%a : memref<?x?xf16>)
     gpu.return
@@ -158,7 +158,7 @@ func.func @convolved(%a: memref<?x?xf16>, %b: memref<?x?xf16>, %c: memref<?x?xf1
 // -----
 
 func.func @three(%a: memref<?x?xf16>, %b: memref<?x?xf16>, %c: memref<?x?xf16>) {
-  // expected-error@+1 {{'linalg.generic' op has 1 inputs; a product of matrices has two}}
+  // expected-error@+1 {{'linalg.generic' op has 1 input; a product of matrices has two}}
   linalg.generic {indexing_maps = [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m, n)>],
                   iterator_types = ["parallel", "parallel"]}
       ins(%a : memref<?x?xf16>) outs(%c : memref<?x?xf16>) {

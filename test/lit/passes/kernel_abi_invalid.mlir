@@ -60,7 +60,7 @@ gpu.module @m {
 // -----
 
 gpu.module @m {
-  // expected-error @below {{'gpu.func' op tile.ctas_per_sm is not as tile-make-persistent writes it: 1 or more, of a kernel whose last 3 arguments are the grid's extents, i32}}
+  // expected-error @below {{'gpu.func' op tile.ctas_per_sm does not have the form that tile-make-persistent writes: 1 or more, on a kernel whose last 3 arguments are the grid's extents, i32}}
   gpu.func @few(%n: i32, %m: i32) kernel attributes {tile.ctas_per_sm = 1 : i64} {
     gpu.return
   }
@@ -69,7 +69,7 @@ gpu.module @m {
 // -----
 
 gpu.module @m {
-  // expected-error @below {{'gpu.func' op tile.ctas_per_sm is not as tile-make-persistent writes it: 1 or more, of a kernel whose last 3 arguments are the grid's extents, i32}}
+  // expected-error @below {{'gpu.func' op tile.ctas_per_sm does not have the form that tile-make-persistent writes: 1 or more, on a kernel whose last 3 arguments are the grid's extents, i32}}
   gpu.func @none(%x: i32, %y: i32, %z: i32) kernel attributes {tile.ctas_per_sm = 0 : i64} {
     gpu.return
   }
@@ -78,7 +78,7 @@ gpu.module @m {
 // -----
 
 gpu.module @m {
-  // expected-error @below {{'gpu.func' op tile.ctas_per_sm is not as tile-make-persistent writes it: 1 or more, of a kernel whose last 3 arguments are the grid's extents, i32}}
+  // expected-error @below {{'gpu.func' op tile.ctas_per_sm does not have the form that tile-make-persistent writes: 1 or more, on a kernel whose last 3 arguments are the grid's extents, i32}}
   gpu.func @others(%x: i32, %y: index, %z: i32) kernel attributes {tile.ctas_per_sm = 1 : i64} {
     gpu.return
   }

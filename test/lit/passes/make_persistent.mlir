@@ -45,7 +45,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
   // CHECK: tile.store
   // CHECK: }
   // CHECK-NEXT: gpu.return
-  // WHY: remark: 'gpu.func' op is launched with a CTA per SM, each of which takes one tile of the grid after the other: boxes of the next arrive while one is stored
+  // WHY: remark: 'gpu.func' op is launched with one CTA per SM, each of which processes several tiles of the grid in turn: boxes of the next arrive while one is stored
   // OFF-LABEL: gpu.func @gemm
   // OFF-NOT: ctas_per_sm
   gpu.func @gemm(%a: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %b: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %c: !Out {llvm.noalias}) kernel attributes {known_block_size = array<i32: 256, 1, 1>, known_grid_size = array<i32: 7, 5, 3>} {
@@ -111,7 +111,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
 
   // CHECK-LABEL: gpu.func @shared_memory_of_arguments
   // CHECK-NOT: ctas_per_sm
-  // WHY: is launched with a CTA per tile: it may write data that the next tile loads (mark arguments that do not overlap others llvm.noalias)
+  // WHY: is launched with one CTA per tile: it may write data that the next tile loads (mark arguments that do not overlap others llvm.noalias)
   gpu.func @shared_memory_of_arguments(%a: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %b: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %c: !Out, %depth: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c64 = arith.constant 64 : index
@@ -128,7 +128,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
 
   // CHECK-LABEL: gpu.func @rounds_of_a_place
   // CHECK-NOT: ctas_per_sm
-  // WHY: is launched with a CTA per tile: the number of iterations may differ between tiles, and SMs that finish early would wait
+  // WHY: is launched with one CTA per tile: the number of iterations may differ between tiles, and SMs that finish early would wait
   gpu.func @rounds_of_a_place(%a: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %b: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %c: !Out {llvm.noalias}) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c64 = arith.constant 64 : index
@@ -147,7 +147,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
 
   // CHECK-LABEL: gpu.func @clusters
   // CHECK-NOT: ctas_per_sm
-  // WHY: is launched with a CTA per tile: it says which CTAs are a cluster
+  // WHY: is launched with one CTA per tile: it says which CTAs are a cluster
   gpu.func @clusters(%a: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %b: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %c: !Out {llvm.noalias}, %depth: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>, known_cluster_size = array<i32: 2, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c64 = arith.constant 64 : index
@@ -164,7 +164,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
 
   // CHECK-LABEL: gpu.func @no_room
   // CHECK-NOT: ctas_per_sm
-  // WHY: is launched with a CTA per tile: 7 stages of 32768 bytes, as its loop requires, leave no room for the stored tile
+  // WHY: is launched with one CTA per tile: 7 stages of 32768 bytes, as its loop requires, leave no room for the stored tile
   gpu.func @no_room(%a: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %b: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %c: memref<?x?xf16> {llvm.noalias}, %depth: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c64 = arith.constant 64 : index
@@ -182,7 +182,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
 
   // CHECK-LABEL: gpu.func @unaligned
   // CHECK-NOT: ctas_per_sm
-  // WHY: is launched with a CTA per tile: its loop is not shared out to warps that load: its array is only known to begin at a multiple of 2 bytes
+  // WHY: is launched with one CTA per tile: its loop is not split into warps that load and warps that compute: its array is only known to begin at a multiple of 2 bytes
   gpu.func @unaligned(%a: !Array {tile.strides = array<i64: 8, 1>}, %b: !Array, %c: !Out {llvm.noalias}, %depth: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c64 = arith.constant 64 : index
@@ -199,7 +199,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
 
   // CHECK-LABEL: gpu.func @one_warpgroup
   // CHECK-NOT: ctas_per_sm
-  // WHY: is launched with a CTA per tile: an SM holds several CTAs, of which some multiply while others store
+  // WHY: is launched with one CTA per tile: an SM holds several CTAs, of which some multiply while others store
   gpu.func @one_warpgroup(%a: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %b: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %c: !Out {llvm.noalias}, %depth: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c64 = arith.constant 64 : index
@@ -216,7 +216,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
 
   // CHECK-LABEL: gpu.func @other_loops
   // CHECK-NOT: ctas_per_sm
-  // WHY: is launched with a CTA per tile: 'scf.for' is next to its loop of products
+  // WHY: is launched with one CTA per tile: 'scf.for' is next to its loop of products
   gpu.func @other_loops(%a: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %b: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %c: !Out {llvm.noalias}, %depth: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c64 = arith.constant 64 : index
@@ -235,7 +235,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
 
   // CHECK-LABEL: gpu.func @other_buffers
   // CHECK-NOT: ctas_per_sm
-  // WHY: is launched with a CTA per tile: it fills buffers in shared memory which the tile before may still read
+  // WHY: is launched with one CTA per tile: it fills buffers in shared memory which the tile before may still read
   gpu.func @other_buffers(%a: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %b: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %c: !Out {llvm.noalias}, %depth: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c64 = arith.constant 64 : index

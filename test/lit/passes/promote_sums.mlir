@@ -28,7 +28,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
     // ALL-NOT: arith.addf
     %three = tile.dot %a, %b, %two {tile.promote = false} : !A, !B, !D
     // CHECK-NEXT: tile.dot %{{.*}}, %{{.*}}, %[[THREE]] :
-    // WHY: is not promoted: its factors are not floats of 8 bits
+    // WHY: is not promoted: its factors are not 8-bit floats
     %four = tile.dot %h, %g, %three {tile.promote = true} : !H, !G, !D
     tile.store %four, %out[%c0, %c0] : !D, memref<64x64xf32>
     gpu.return

@@ -40,7 +40,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
   // CHECK-NOT: tile.async_copy
   // CHECK: tile.warpgroup_dot %[[A]]
   // CHECK-NEXT: tile.barrier_arrive %[[EMPTY]][%{{.*}}] elected
-  // WHY: remark: 'scf.for' op is shared out: of 384 threads 256 compute, with 232 registers each, and one of the 128 others, with 40, loads boxes by TMA to a ring of 3 stages of 32768 bytes
+  // WHY: remark: 'scf.for' op is split into roles: of 384 threads 256 compute, with 232 registers each, and one of the 128 others, with 40, loads boxes by TMA to a ring of 3 stages of 32768 bytes
   // WHY: remark: 'tile.async_copy' op is made by TMA, a box of 128x64 elements a round; elements outside the array are zeros
   // WHY: remark: 'tile.async_copy' op is made by TMA, 2 boxes of 64x64 elements a round; elements outside the array are zeros
   gpu.func @gemm(%a: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %b: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %c: memref<?x?xf32>, %depth: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
@@ -60,7 +60,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
   // What keeps a loop as it is.
   // CHECK-LABEL: gpu.func @unaligned
   // CHECK-NOT: tile.tma_load
-  // WHY: is not shared out to warps that load: its array is only known to begin at a multiple of 2 bytes, not of 16 (tile.aligned may say more)
+  // WHY: is not split into warps that load and warps that compute: its array is only known to begin at a multiple of 2 bytes, not of 16 (tile.aligned may guarantee more)
   gpu.func @unaligned(%a: !Array {tile.strides = array<i64: 8, 1>}, %b: !Array, %c: memref<?x?xf32>, %depth: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c64 = arith.constant 64 : index
@@ -77,7 +77,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
 
   // CHECK-LABEL: gpu.func @rows
   // CHECK-NOT: tile.tma_load
-  // WHY: is not shared out to warps that load: its rows are only known to be a multiple of 8 bytes apart, not of 16 (tile.strides may say more)
+  // WHY: is not split into warps that load and warps that compute: its rows are only known to be a multiple of 8 bytes apart, not of 16 (tile.strides may guarantee more)
   gpu.func @rows(%a: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 4, 1>}, %b: !Array, %c: memref<?x?xf32>, %depth: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c64 = arith.constant 64 : index
@@ -94,7 +94,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
 
   // CHECK-LABEL: gpu.func @threads
   // CHECK-NOT: tile.tma_load
-  // WHY: is not shared out to warps that load: 'gpu.block_dim' may depend on which threads there are
+  // WHY: is not split into warps that load and warps that compute: 'gpu.block_dim' may depend on which threads there are
   gpu.func @threads(%a: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %b: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %c: memref<?x?xf32>, %depth: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c64 = arith.constant 64 : index
@@ -113,7 +113,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
 
   // CHECK-LABEL: gpu.func @machine
   // CHECK-NOT: tile.tma_load
-  // WHY: is not shared out to warps that load: 'tile.inline_asm_volatile' may depend on which threads there are
+  // WHY: is not split into warps that load and warps that compute: 'tile.inline_asm_volatile' may depend on which threads there are
   gpu.func @machine(%a: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %b: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %c: memref<?x?xf32>, %depth: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c64 = arith.constant 64 : index
@@ -131,7 +131,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
 
   // CHECK-LABEL: gpu.func @written
   // CHECK-NOT: tile.tma_load
-  // WHY: is not shared out to warps that load: the copied data may be written before it
+  // WHY: is not split into warps that load and warps that compute: the copied data may be written before it
   gpu.func @written(%a: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %b: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %c: memref<?x?xf32>, %depth: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c64 = arith.constant 64 : index
@@ -151,7 +151,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
 
   // CHECK-LABEL: gpu.func @one_warpgroup
   // CHECK-NOT: tile.tma_load
-  // WHY: is not shared out to warps that load: 1 warpgroups compute, fewer than 2
+  // WHY: is not split into warps that load and warps that compute: only 1 warpgroup would compute, fewer than 2
   gpu.func @one_warpgroup(%a: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %b: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %c: memref<?x?xf32>, %depth: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c64 = arith.constant 64 : index
@@ -240,7 +240,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
 
   // CHECK-LABEL: gpu.func @tiles_alike
   // CHECK-NOT: tile.tma_load
-  // WHY: is not shared out to warps that load: the copied data may be written by the previous tile
+  // WHY: is not split into warps that load and warps that compute: the copied data may be written by the previous tile
   gpu.func @tiles_alike(%a: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %b: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %c: !Out, %tiles: index, %depth: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c64 = arith.constant 64 : index

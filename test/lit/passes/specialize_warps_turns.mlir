@@ -44,7 +44,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
   // CHECK: tile.store
   // CHECK: %[[OTHER:.*]] = arith.xori %[[TURN]], %true
   // CHECK: scf.yield %{{.*}}, %{{.*}}, %[[OTHER]]
-  // WHY: is shared out: of 384 threads 2 times 128 compute whole tiles in turn, with 232 registers each, and one of the 128 others, with 40, loads boxes by TMA to a ring of {{[0-9]+}} stages of 24576 bytes
+  // WHY: is split into roles: of 384 threads 2 times 128 compute whole tiles in turn, with 232 registers each, and one of the 128 others, with 40, loads boxes by TMA to a ring of {{[0-9]+}} stages of 24576 bytes
   gpu.func @in_turn(%a: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %b: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %c: !Out {llvm.noalias}, %depth: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>, tile.pingpong = true} {
     %c0 = arith.constant 0 : index
     %c64 = arith.constant 64 : index

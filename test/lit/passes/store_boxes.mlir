@@ -47,7 +47,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
 
   // CHECK-LABEL: gpu.func @odd_rows
   // CHECK-NOT: tile.tma_store
-  // WHY: remark: 'tile.store' op is not stored by boxes: rows are not known to be multiples of 16 bytes long (tile.sizes may say so)
+  // WHY: remark: 'tile.store' op is not stored by boxes: rows are not known to be multiples of 16 bytes long (tile.sizes may guarantee it)
   gpu.func @odd_rows(%a: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %b: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %c: !Array {llvm.noalias, tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %depth: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c64 = arith.constant 64 : index
@@ -65,7 +65,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
 
   // CHECK-LABEL: gpu.func @read_too
   // CHECK-NOT: tile.tma_store
-  // WHY: remark: 'tile.store' op is not stored by boxes: something else may touch its array
+  // WHY: remark: 'tile.store' op is not stored by boxes: something else may access its array
   gpu.func @read_too(%a: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %b: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %c: !Array {tile.aligned = 16 : i64, tile.sizes = array<i64: 1, 8>, tile.strides = array<i64: 8, 1>}, %depth: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c64 = arith.constant 64 : index

@@ -17,7 +17,7 @@
 // CHECK-NEXT: - String:          "'tile.mma' op mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 is emulated on sm_90, by 2 HMMA"
 // CHECK-NEXT: ...
 // ADVICE: tilec-remarks-yaml.mlir:31:10: remark: 'tile.mma' op
-// REGEX: error: argument --remarks-filter: no regular expression
+// REGEX: error: argument --remarks-filter: not a regular expression
 
 !A = !tile.frag<tensor<16x32xf8E4M3FN>, #tile.layout<"m16n8k32 a e4m3">>
 !B = !tile.frag<tensor<32x8xf8E4M3FN>, #tile.layout<"m16n8k32 b e4m3">>

@@ -157,7 +157,7 @@ def test_every_type_is_passed(tmp_path: Path) -> None:
     ("given", "reason"),
     [
         ({"data": "4096 + 4"}, "out: the address is a multiple of 16"),
-        ({"strides": "8, 2"}, "out: dimension 1 has a stride of 1 elements"),
+        ({"strides": "8, 2"}, "out: dimension 1 has a stride of 1 element"),
         ({"strides": "7, 1"}, "out: the stride of dimension 0 is a multiple of"),
         ({"shape": "-3, 5"}, "out: a negative extent"),
         ({"data": "256 + 64"}, "out and x overlap|x and out overlap"),

@@ -85,7 +85,8 @@ def test_trouble_is_a_warning(run: Run, folder: Path, program: Callable[..., str
     assert code == 0
     assert ptx == run("-", stdin=program(1))[1]
     assert said == (
-        "warning: no compile cache: /dev/null/x: Not a directory; TILEC_CACHE=0 turns it off\n"
+        "warning: the compile cache is not used: /dev/null/x: Not a directory; "
+        "TILEC_CACHE=0 disables it\n"
     )
 
 
@@ -94,7 +95,7 @@ def test_bad_use(run: Run, folder: Path, program: Callable[..., str]) -> None:
     code, _, said = run("-", stdin=program(1), TILEC_CACHE="on")
     assert (code, said) == (
         1,
-        "error: TILEC_CACHE is 'on'; legal: 0 (never), 1 (wherever it can be)\n",
+        "error: TILEC_CACHE is 'on'; legal: 0 (never), 1 (where possible)\n",
     )
     (folder / "cache").mkdir()
     (folder / "cache" / "compiled-1.sqlite3").write_text("no database")

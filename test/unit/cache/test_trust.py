@@ -257,5 +257,5 @@ def test_a_command_says_one_line_of_entries_that_are_none(
     poison(lambda data: dict.fromkeys(data, 7))
     capfd.readouterr()
     assert tile_compiler.main(words) == 0
-    assert re.fullmatch(r"warning: no compile cache: .*\n", capfd.readouterr().err)
+    assert re.fullmatch(r"warning: the compile cache is not used: .*\n", capfd.readouterr().err)
     assert (tmp_path / "out").read_bytes() == first

@@ -96,11 +96,11 @@ def test_nothing_else_comes_of_a_changed_document(documents: list[dict[str, Any]
 
 
 WRONG = {
-    '{"target": "sm_80"}': "the document: lacks 'ptx'",
+    '{"target": "sm_80"}': "the document: 'ptx' is missing",
     "[]": "the document: [] is not of type object",
-    "{": "no JSON: ",
-    "[" * 100_000: "no JSON: ",
-    "9" * 5000: "no JSON: ",
+    "{": "not JSON: ",
+    "[" * 100_000: "not JSON: ",
+    "9" * 5000: "not JSON: ",
 }
 
 

@@ -104,7 +104,11 @@ def test_the_error_names_the_dimension(grid: Any, cluster: Any, message: str) ->
     ("cluster", "target", "message"),
     [
         ("17, 1, 1", "sm_90", "has clusters of 17x1x1, 17 CTAs; legal: 1 to 16, of which 8 run"),
-        ("2, 1, 1", "sm_80", "has clusters of 2x1x1 CTAs; sm_80 has none, sm_90 and later do"),
+        (
+            "2, 1, 1",
+            "sm_80",
+            "has clusters of 2x1x1 CTAs; sm_80 has none; sm_90 and later have them",
+        ),
     ],
 )
 def test_what_no_target_has_is_refused(cluster: str, target: str, message: str) -> None:

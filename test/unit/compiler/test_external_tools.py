@@ -29,12 +29,12 @@ WORK = {
     "hangs with children": ("sleep 600 & sleep 600 & wait", "did not finish within 1 s"),
     "is killed": ("kill -9 $$", "was ended by SIGKILL"),
     "crashes": ("kill -SEGV $$", "was ended by SIGSEGV"),
-    "gives nothing": ("exit 0", "gave no cubin but 0 bytes"),
+    "gives nothing": ("exit 0", "gave 0 bytes, which are not a cubin"),
     "gives a text": ("echo 'no cubin is of these words, though they are long enough' > $last; "
-                     "echo 'no cubin is of these words' >> $last", "it does not begin as one"),
-    "gives another's": ("cat /bin/sh > $last", "it does not begin as one"),
+                     "echo 'no cubin is of these words' >> $last", "a file that is not a cubin"),
+    "gives another's": ("cat /bin/sh > $last", "a file that is not a cubin"),
     "gives a part": ("cat {folder}/part > $last", "a cubin that is cut off after"),
-    "refuses without a word": ("exit 3", "it ended with 3"),
+    "refuses without a word": ("exit 3", "exit code 3"),
     "says no text": ("printf '\\377\\376' >&2; exit 1", "ptxas rejects the module"),
 }  # fmt: skip
 

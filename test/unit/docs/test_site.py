@@ -40,7 +40,7 @@ def browser() -> Iterator[Any]:
 @pytest.fixture(scope="module")
 def site(browser: Any, tmp_path_factory: Any) -> Path:
     if made := os.environ.get("TILEC_SITE"):
-        return Path(made)
+        return Path(made).resolve()
     if not all(map(find_spec, ("sphinx", "furo", "myst_parser"))):
         pytest.skip("no Sphinx: pip install 'tilec[docs]'")
     folder = tmp_path_factory.mktemp("site")
@@ -68,6 +68,18 @@ def test_a_narrow_screen(browser: Any, site: Path, name: str) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]
     assert asked == []
     page.close()
+
+
+@pytest.mark.slow
+def test_all_pages_on_a_narrow_screen(browser: Any, site: Path) -> None:
+    wide, asked = [], []
+    for file in site.rglob("*.html"):
+        name = file.relative_to(site).with_suffix("").as_posix()
+        page, foreign = visit(browser, site, name, NARROW)
+        wide += [name] * (page.evaluate("document.documentElement.scrollWidth") > NARROW["width"])
+        asked += foreign
+        page.close()
+    assert (wide, asked) == ([], [])
 
 
 @pytest.mark.parametrize(("name", "scheme"), [("index", "light"), ("tour", "dark")])

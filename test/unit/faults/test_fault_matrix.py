@@ -219,7 +219,7 @@ def open_cache(folder: Path) -> None:
 IN_PLACE = ("tile_opt", "tile_translate", "tile_reduce")
 """Commands that may write over their input, as upstream's do."""
 CACHED = {"TILEC_CACHE": "1"}
-WARNING = r"(warning: no compile cache: .*\n)?"
+WARNING = r"(warning: the compile cache is not used: .*\n)?"
 ENDED = (0, -signal.SIGKILL)
 ASCII = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
 FAULTS = {
@@ -273,7 +273,7 @@ FAULTS = {
         error(r"/dev/null/x: Not a directory"), {"OUT": "/dev/null/x"}, applies=makes_folder
     ),
     "output is the input": Fault(
-        error("in.file is the input; name the output otherwise"),
+        error("in.file is the input; choose another output"),
         {"OUT": "in.file"},
         applies=lambda command: reads(command) and command.words[0] not in IN_PLACE,
     ),

@@ -118,7 +118,7 @@ def test_emit(tool, tmp_path):
         (["list", "--target", "sm_91"], "unknown target 'sm_91'; nearest legal: .*sm_90"),
         (
             ["emit", "movmatrix.sync.aligned.m8n8.trans.b16", "--target", "sm_70"],
-            "is not on sm_70; it is on sm_75 from PTX 7.8",
+            "is not available on sm_70; it is available on sm_75 from PTX 7.8",
         ),
         (
             ["emit", "movmatrix.sync.aligned.m8n8.trans.b16", "--target=sm_80", "--select=a=1"],

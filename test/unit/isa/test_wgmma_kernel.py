@@ -146,15 +146,24 @@ def test_tile_isa_emits_both(capsys):
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
-        (["--target", "sm_90"], "is not on sm_90; it is on sm_90a from PTX 8.0"),
-        (["--target", "sm_100a"], "is not on sm_100a; it is on sm_90a from PTX 8.0"),
-        (["--target", "sm_120a"], "is not on sm_120a; it is on sm_90a from PTX 8.0"),
+        (
+            ["--target", "sm_90"],
+            "is not available on sm_90; it is available on sm_90a from PTX 8.0",
+        ),
+        (
+            ["--target", "sm_100a"],
+            "is not available on sm_100a; it is available on sm_90a from PTX 8.0",
+        ),
+        (
+            ["--target", "sm_120a"],
+            "is not available on sm_120a; it is available on sm_90a from PTX 8.0",
+        ),
         (["--target", "sm_90a", "--select", "scale_d=2"], "out of range; legal: 1, 0"),
         (["--target", "sm_90a", "--select", "imm_scale_a=0"], "out of range; legal: 1, -1"),
         (["--target", "sm_90a", "--a", "registers", "--select", "imm_trans_a=1"], "it has scale_d"),
         (
             ["--target", "sm_90", "--format", "mlir"],
-            "is not on sm_90; it is on sm_90a from PTX 8.0",
+            "is not available on sm_90; it is available on sm_90a from PTX 8.0",
         ),
     ],
 )

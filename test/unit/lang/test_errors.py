@@ -69,7 +69,7 @@ def two_shapes(n: int) -> tl.Tile:
     return tl.zeros(4, tl.float16)
 
 
-@wrong("shapes do not fit: a is 16x32 and b 16x32")
+@wrong("shapes do not match: a is 16x32 and b 16x32")
 def _() -> object:
     @tilec.kernel
     def k(a: M) -> None:
@@ -255,7 +255,7 @@ def _() -> object:
     return k.build()
 
 
-@wrong("more than 64 calls inside each other")
+@wrong("calls nest more than 64 deep")
 def _() -> object:
     @tilec.kernel
     def k(n: int) -> None:
@@ -282,7 +282,7 @@ def _() -> object:
     return k.build()
 
 
-@wrong("add of a int32 .32. and the float 0.5: cast the tile first")
+@wrong("add of int32 .32. and the float 0.5: cast the tile first")
 def _() -> object:
     @tilec.kernel
     def k(a: V) -> None:
@@ -465,7 +465,7 @@ def _() -> object:
     return k.build()
 
 
-@wrong("no cumsum of float8_e5m2: cast it first")
+@wrong("cumsum does not take float8_e5m2: cast it first")
 def _() -> object:
     @tilec.kernel
     def k(a: tl.Array[tl.float8_e5m2, int]) -> None:
@@ -474,7 +474,7 @@ def _() -> object:
     return k.build()
 
 
-@wrong(r"the function gives bool \[32\] of int32 \[32\]: it gives what it takes")
+@wrong(r"the function returns bool \[32\] for int32 \[32\]: it must return what it takes")
 def _() -> object:
     @tilec.kernel
     def k(a: V) -> None:
@@ -483,7 +483,7 @@ def _() -> object:
     return k.build()
 
 
-@wrong("the function gives 1 values of 2 tiles' elements")
+@wrong("the function returns 1 value for the elements of 2 tiles")
 def _() -> object:
     @tilec.kernel
     def k(a: V) -> None:
@@ -556,7 +556,7 @@ def _() -> object:
     return k.build()
 
 
-@wrong("no atomic_xor of float32; legal: int, uint")
+@wrong("atomic_xor does not take float32; legal: int, uint")
 def _() -> object:
     @tilec.kernel
     def k(a: tl.Array[tl.float32, int]) -> None:

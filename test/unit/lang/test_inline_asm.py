@@ -191,9 +191,9 @@ def test_what_is_not_pure_is_kept_and_done_as_often_as_written() -> None:
 X = tl.Array[tl.float32, int]
 COPY = "mov.b32 $0, $1;"
 WRONG: list[tuple[Callable[[Any], object], str]] = [
-    (lambda x: ASM(3, "=f,f", [x], tl.float32), "asm of inline assembly is a text, not 3"),
-    (lambda x: ASM(COPY, None, [x], tl.float32), "constraints of inline assembly is a text"),
-    (lambda x: ASM(COPY, "=f", [x], tl.float32), "pack 1 takes constraints of 1 outputs and 1 in"),
+    (lambda x: ASM(3, "=f,f", [x], tl.float32), "asm of inline assembly is a string, not 3"),
+    (lambda x: ASM(COPY, None, [x], tl.float32), "constraints of inline assembly is a string"),
+    (lambda x: ASM(COPY, "=f", [x], tl.float32), "pack 1 takes constraints of 1 output and 1 in"),
     (lambda x: ASM(COPY, "=f,l", [x], tl.float32), "constraint 1 is of an input of 32 bits: r or"),
     (lambda x: ASM(COPY, "=f,0,0", [x, x], tl.float32), "constraint 2 is of an input of 32 bits: "),
     (lambda x: ASM(COPY, "=f,\u0660", [x], tl.float32), "constraint 1 is of an input of 32 bits: "),

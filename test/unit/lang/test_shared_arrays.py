@@ -183,7 +183,7 @@ def test_more_than_a_kernel_has_without_asking() -> None:
 
 
 def test_more_than_there_is() -> None:
-    with pytest.raises(tl.KernelError, match=r"409600 bytes; sm_80 has 166912 for a CTA"):
+    with pytest.raises(tl.KernelError, match=r"409600 bytes; sm_80 has 166912 per CTA"):
         many.using(target="sm_80").compile(np.ones(9, np.float32), n=100)
 
 

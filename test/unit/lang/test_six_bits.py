@@ -160,8 +160,8 @@ def test_a_target_without_such_products() -> None:
 
 
 MISUSES = {
-    "no add of float6_e2m3fn: cast it first": lambda x: x + x,
-    "no sort of float6_e2m3fn: cast it first": tl.sort,
+    "add does not take float6_e2m3fn: cast it first": lambda x: x + x,
+    "sort does not take float6_e2m3fn: cast it first": tl.sort,
     "of one type, not float16 and float6_e2m3fn": lambda x: tl.dot(
         tl.zeros((32, 32), tl.float16), x
     ),

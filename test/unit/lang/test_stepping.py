@@ -199,9 +199,9 @@ def test_errors_name_the_line(monkeypatch: pytest.MonkeyPatch) -> None:
 
     with pytest.raises(TilecError, match=PLACE + "a loop of the kernel counts up: .* not -1"):
         down.interpret[1](np.zeros(4, np.float32), -1)
-    with pytest.raises(TilecError, match=PLACE + ".*outside of the memref"):
+    with pytest.raises(TilecError, match=PLACE + ".*outside the memref"):
         outside.interpret[1](np.zeros(4, np.float32))
-    with pytest.raises(TilecError, match=PLACE + "finds the same 50 times"):
+    with pytest.raises(TilecError, match=PLACE + "reads the same value 50 times"):
         waits.interpret[1](np.zeros(1, np.int32))
     with pytest.raises(TilecError, match=PLACE):
         wrong.interpret[1](np.zeros(8, np.float32))
@@ -277,7 +277,7 @@ def test_shared_arrays_that_are_refused() -> None:
 
     x = np.zeros(8, np.int32)
     for kernel, message in (
-        (unset, "reads shared memory that nothing was written to"),
+        (unset, "reads shared memory that was never written"),
         (large, "needs 524288 bytes of shared memory; a CTA has 166912"),
         (again, r"tl\.shared_array in a loop cannot be stepped through"),
     ):

@@ -125,10 +125,10 @@ def test_arrays_in_a_dataclass_decide_by_their_extents() -> None:
 
 
 BAD: list[tuple[dict[str, Any], str]] = [
-    ({"key": lambda given: given["z"]}, "that gives the key fails: KeyError: 'z'"),
-    ({"key": lambda given: [given["by"]]}, r"the key of added is \[1.0\], which cannot be looked"),
-    ({"by": lambda report: report.z}, "function by= fails: AttributeError: .*no attribute 'z'"),
-    ({"by": lambda report: None}, "function by= fails: TypeError"),
+    ({"key": lambda given: given["z"]}, "that computes the key failed: KeyError: 'z'"),
+    ({"key": lambda given: [given["by"]]}, r"the key of added is \[1.0\], which cannot be a key"),
+    ({"by": lambda report: report.z}, "function by= failed: AttributeError: .*no attribute 'z'"),
+    ({"by": lambda report: None}, "function by= failed: TypeError"),
     ({"by": lambda report: float("nan")}, "function by= gives NaN"),
 ]
 

@@ -197,7 +197,7 @@ def test_refusals():
         convert(a, fragment("m16n8k16", "c", "f16"), 16)
     with pytest.raises(LayoutError, match="different lanes or warps: lane 32 and lane 32, warp 2"):
         convert(a, a * LinearLayout.zeros(2, "warp"), 16)
-    with pytest.raises(LayoutError, match="no power of two"):
+    with pytest.raises(LayoutError, match="not a power of two"):
         convert(a, a, 24)
     zero = LinearLayout.of({"register": [], "lane": [[0]] * 5}, {"col": 2})
     one = LinearLayout.of({"register": [[1]], "lane": [[0]] * 5}, {"col": 2})

@@ -362,8 +362,8 @@ def test_tile_layout_draws_it(capsys):
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
-        ([B16.format(n=16), "--descriptor"], "a descriptor tells operand a or b; give --operand"),
-        ([B16.format(n=16), "--operand", "d", "--descriptor"], "tells operand a or b"),
+        ([B16.format(n=16), "--descriptor"], "descriptors are of operands a and b; give --operand"),
+        ([B16.format(n=16), "--operand", "d", "--descriptor"], "descriptors are of operands a"),
         (["mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32", "--operand", "a", "--descriptor"],
          "takes no descriptor; wgmma.mma_async does"),
         ([B16.format(n=20), "--operand", "b", "--descriptor"], "nearest legal: wgmma"),

@@ -199,13 +199,13 @@ def test_parts_of_a_layout():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: identity(3, "x", "y"), "no power of two; nearest: 2 and 4"),
+        (lambda: identity(3, "x", "y"), "not a power of two; nearest: 2 and 4"),
         (lambda: identity(0, "x", "y"), "at least 1"),
         (lambda: LinearLayout.of({"x": [[4]]}, {"u": 4}), "leaves 'u' of size 4"),
-        (lambda: LinearLayout.of({"x": [[1, 1]]}, {"u": 4}), "2 numbers for 1 outputs"),
+        (lambda: LinearLayout.of({"x": [[1, 1]]}, {"u": 4}), "2 numbers for 1 output$"),
         (lambda: LinearLayout.parse("x [1]"), "no '->'"),
         (lambda: LinearLayout.parse("x 1 -> u 2"), "not an input dimension"),
-        (lambda: LinearLayout.parse("x [1] -> u 3"), "no power of two"),
+        (lambda: LinearLayout.parse("x [1] -> u 3"), "not a power of two"),
         (lambda: LinearLayout.parse("x [1,,1] -> u 2"), "is not a list"),
         (lambda: LinearLayout.parse("x [1] -> u"), "not an output dimension"),
         (lambda: LinearLayout.parse("x [1]; x [1] -> u 2"), "not an input dimension"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from tilec.layout import fragment
+from tilec.layout import LinearLayout, fragment
 from tilec.layout.drawing import layout_grid
 from tilec.tools.tile_layout import main
 
@@ -69,3 +69,20 @@ def test_a_layout_by_its_bases(
 def test_a_wide_element_has_a_register(capsys: pytest.CaptureFixture[str]) -> None:
     out = shown(capsys, "register [0,1]; lane [1,0] -> row 2, col 2", "--bits", "64")
     assert out.splitlines()[-1].split() == ["1", "1:0", "1:1"]
+
+
+def test_one_output_goes_across_in_rows_of_sixteen():
+    layout = LinearLayout.parse(
+        "register [1] [2] [512]; lane [4] [8] [16] [32] [64]; warp [128] [256] -> row 1024"
+    )
+    whole, part = layout_grid(layout), layout_grid(layout, fixed={"warp": 1})
+    assert (len(whole.rows), len(whole.cols)) == (64, 16)
+    for grid in (whole, part):
+        for row, cells in zip(grid.rows, grid.cells, strict=True):
+            for col, cell in zip(grid.cols, cells, strict=True):
+                warp, lane, register = map(int, cell.text.split(":"))
+                high, low = divmod(register, 4)
+                assert int(row) + int(col) == low + 4 * lane + 128 * warp + 512 * high
+    assert [*part.rows[:2], *part.rows[-2:]] == ["128", "144", "736", "752"]
+    strided = layout_grid(LinearLayout.parse("lane [1] [2] [8] [16] [32] -> x 64"), fixed={})
+    assert len(strided.cols) == 16  # with cells of nobody

@@ -96,7 +96,7 @@ def test_refusals():
         shared_layout({"row": 8, "col": 8}, 32, Swizzle(1, 1, 3))
     with pytest.raises(LayoutError, match=r"order \(row\) does not name"):
         shared_layout({"row": 8, "col": 8}, 32, order=("row",))
-    with pytest.raises(LayoutError, match="no power of two; nearest: 8 and 16"):
+    with pytest.raises(LayoutError, match="not a power of two; nearest: 8 and 16"):
         shared_layout({"row": 12, "col": 8}, 32)
     assert str(NO_SWIZZLE) == "none"
     assert str(Swizzle(2, 3, 3)) == "swizzle<2,3,3>"

@@ -425,11 +425,14 @@ def test_conversions(tool, data):
         ),
         ("--convert m16n8k16:a:f16 m16n8k16:a:f16 --target sm_1", "unknown target 'sm_1'"),
         ("smem --shape 8x16 --type f16", "moves 16×16 elements of f16; the tile has 8×16"),
-        ("smem --shape 24x64 --type f16", "24, no power of two; nearest: 16 and 32"),
+        ("smem --shape 24x64 --type f16", "24, which is not a power of two; nearest: 16 and 32"),
         ("smem --shape 16x64 --type f16 --swizzle 48B", "unknown swizzle '48B'; legal: none, 32B"),
         ("smem --shape 16x64 --type f16 --access ld", "unknown access 'ld'; legal: ldmatrix.x4"),
         ("smem --shape 16x64 --type f12", "unknown element type 'f12'"),
-        ("smem --shape 32x64 --type s8 --access ldmatrix.x4.trans", "does not find its rows"),
+        (
+            "smem --shape 32x64 --type s8 --access ldmatrix.x4.trans",
+            "needs rows of 16 contiguous bytes",
+        ),
     ],
 )
 def test_mistakes_of_memory_and_conversion(tool, arguments, message):
@@ -445,7 +448,7 @@ def test_usage(tool):
         assert re.search(r"^error: ", err, re.MULTILINE)
     for question in (("--element", "1,1"), ("--lane", "0"), ("--sources", "0,0")):
         code, _, err = tool("m16n8k16", "--type", "f16", *question, "--format", "svg")
-        assert (code, "ask for text or json" in err) == (2, True)
+        assert (code, "use text or json" in err) == (2, True)
     code, out, _ = tool("--version")
     assert (code, len(out.splitlines())) == (0, 1)
     assert re.fullmatch(r"tile-layout \d+\.\d+\.\d+\S*\n", out)

@@ -153,5 +153,5 @@ def test_bad_arguments_are_refused():
         transpose(layout, (0, 0))
     with pytest.raises(LayoutError, match="2x2 elements cannot be 8"):
         reshape(layout, (8,))
-    with pytest.raises(LayoutError, match="no power of two"):
+    with pytest.raises(LayoutError, match="not a power of two"):
         reshape(layout, (3, 1))

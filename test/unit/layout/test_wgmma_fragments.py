@@ -127,7 +127,7 @@ def test_there_and_back():
         layout(register=40)
     with pytest.raises(LayoutError, match="no input dimension 'column'"):
         layout(column=1)
-    with pytest.raises(LayoutError, match="is 10 times a linear layout"):
+    with pytest.raises(LayoutError, match="is 10 copies of a linear layout"):
         fragment_of(form(D80, "registers"), "d")
 
 

@@ -93,7 +93,7 @@ def test_pairs_in_an_order_that_is_asked_for() -> None:
 def test_it_declines_where_ctas_take_a_tile_each() -> None:
     compiled = _compiled("tile.persistent = false")
     assert compiled.kernels[0].cluster is None
-    assert any("its CTAs take a tile each" in one.message for one in compiled.remarks)
+    assert any("each of its CTAs takes one tile" in one.message for one in compiled.remarks)
 
 
 @tilec.kernel(warps=8)

@@ -10,15 +10,18 @@ import re
 import runpy
 from collections.abc import Callable
 from dataclasses import replace
+from math import prod
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 import tilec
 from tilec.compiled import Compiled
+from tilec.launch.abi import KernelEntry
 from tilec.passes.base import Diagnostic
 from tilec.report.diagnostics import places
 
+from ..wording import faults
 from .ptx_reading import Kernel, kernels, static_shared
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -28,6 +31,8 @@ SCRIPTS = [
     for path in sorted((EXAMPLES / "kernels").glob("*.py"))
 ]
 """Those that are as a text besides are left for those who ask."""
+HOPPER = ("gemm", "sparse_gemm", "attention_128")
+"""Whose tiles become TMA, clusters, warps with roles and `wgmma`, dense, sparse and overlapped."""
 
 
 class Said(NamedTuple):
@@ -38,12 +43,14 @@ class Said(NamedTuple):
         kernel: the PTX that it is of.
         shared: bytes of shared memory of a CTA.
         beside: all that is remarked of the same line.
+        entry: how the kernel is launched.
     """
 
     line: int
     kernel: Kernel
     shared: int
     beside: list[str]
+    entry: KernelEntry
 
     def count(self, start: str) -> int:
         """How many instructions of the line begin so."""
@@ -95,7 +102,7 @@ def staged(said: Said, _: str, copied: str, loaded: str) -> None:
     assert int(copied) in said.told
     assert said.widths(*kinds) == said.told or said.told <= said.anywhere(*kinds)
     for how in loaded.split(", "):
-        if size := re.fullmatch(r"loads of (\d+) bytes", how):
+        if size := re.fullmatch(r"loads of (\d+) bytes?", how):
             assert int(size[1]) in said.anywhere("ld.shared")
         else:
             base = how.removesuffix(".b16").removesuffix(".b8")
@@ -134,7 +141,7 @@ def access(said: Said, op: str, sizes: str) -> None:
 
 def registers(said: Said, how: str) -> None:
     kind = {"movmatrix": "movmatrix", "shuffles": "shfl.sync"}
-    number, _, what = how.removeprefix("takes ").removesuffix(" a warp").partition(" ")
+    number, _, what = how.removeprefix("takes ").removesuffix(" per warp").partition(" ")
     if what in kind:
         assert said.count(kind[what]) % int(number) == 0
         assert said.count(kind[what]) > 0
@@ -173,8 +180,39 @@ def boxes(said: Said, panels: str) -> None:
     assert said.count("cp.async.bulk.tensor.2d.global") % int(panels) == 0
 
 
-def cluster(said: Said) -> None:
+def panels(said: Said, size: str, number: str, lines: str, width: str, swizzle: str) -> None:
+    element, rest = divmod(int(swizzle), int(width))  # a panel is as wide as a line of its swizzle
+    assert element in (1, 2, 4)
+    assert rest == 0
+    assert int(size) == int(number) * int(lines) * int(width) * element <= said.shared
+    assert said.everywhere("wgmma.mma_async") > 0
+
+
+def by_tma(said: Said, _: str, rows: str, cols: str) -> None:
+    assert said.everywhere("cp.async.bulk.tensor") > 0
+    # A CTA of a cluster copies its part of the rows.
+    found = [map_.box[-2:] for map_ in said.entry.maps]
+    assert any(int(rows) % box[0] == 0 and int(cols) == box[1] for box in found), found
+
+
+def persistent(said: Said, how: str) -> None:
+    assert said.entry.ctas_per_sm == (1 if how == "SM" else None)
+
+
+def cluster(said: Said, number: str) -> None:
+    assert prod(said.entry.cluster or ()) == int(number)
     assert said.everywhere("cp.async.bulk.tensor", ".multicast::cluster") > 0
+
+
+def not_boxed(said: Said) -> None:
+    assert said.count("cp.async.bulk.tensor") == 0
+    assert said.anywhere("st.global")
+
+
+def overlapped(said: Said, held: str, there: str) -> None:
+    assert int(held) <= int(there)
+    assert int(there) in said.kernel.registers
+    assert said.everywhere("wgmma.wait_group") > 1
 
 
 def alone(said: Said) -> None:
@@ -198,8 +236,9 @@ RULES: tuple[tuple[str, Callable[..., None]], ...] = (
     (r"becomes (\d+) (mma\S+?)(?:, emulated on \w+)? for each of (\d+)x(\d+) warps.*", products),
     (r"becomes (\d+) (wgmma\S+) for each of (\d+)x(\d+) warpgroups.*", warpgroups),
     (
-        r"goes through (\d+) bytes of shared memory, swizzled as .*: copied (\d+) bytes at a time, "
-        r"loaded by (.*); \d+ wavefronts? a warp, \w+ of them for bank conflicts",
+        r"goes through (\d+) bytes of shared memory, swizzled as .*: copied (\d+) bytes? at a "
+        r"time, "
+        r"loaded by (.*); \d+ wavefronts? per warp, \w+ of them for bank conflicts",
         staged,
     ),
     (
@@ -207,43 +246,58 @@ RULES: tuple[tuple[str, Callable[..., None]], ...] = (
         stages,
     ),
     (
-        r"in its tile's own layout takes (\d+) instructions? and \d+ sectors? a warp, coalesced "
+        r"in its tile's own layout takes (\d+) instructions? and \d+ sectors? per warp, coalesced "
         r"(\d+) and \d+: (worth|not worth|no room)[^\d]*(\d+)?",
         own_layout,
     ),
     (
-        r"goes through (\d+) bytes of shared memory, by (\d+) (\S+) and (\d+) (\S+) a warp, "
+        r"goes through (\d+) bytes of shared memory, by (\d+) (\S+) and (\d+) (\S+) per warp, "
         r"cost \d+.*",
         trip,
     ),
-    (r"(renames registers|permutes registers|takes .* a warp), cost \d+", registers),
+    (r"(renames registers|permutes registers|takes .* per warp), cost \d+", registers),
     (r"has (\d+) buffers that share (\d+) bytes of shared memory; apart they take (\d+)", shared),
     (r"is over (\d+) warps: (\d+) bytes go through shared memory, .*", reduction),
     (
-        r"is shared out: of (\d+) threads (\d+) compute, with (\d+) registers each, and one of the "
-        r"(\d+) others, with (\d+), loads boxes by TMA to a ring of (\d+) stages? of (\d+) bytes",
+        r"is split into roles: of (\d+) threads (\d+) compute, with (\d+) registers each, and "
+        r"one of the (\d+) others, with (\d+), loads boxes by TMA to a ring of (\d+) "
+        r"stages? of (\d+) bytes",
         roles,
     ),
     (
-        r"is shared out: of (\d+) threads (\d+) times (\d+) compute whole tiles in turn, with "
-        r"(\d+) registers each, and one of the (\d+) others, with (\d+), loads boxes by TMA to a "
+        r"is split into roles: of (\d+) threads (\d+) times (\d+) compute whole tiles in turn, "
+        r"with (\d+) registers each, and one of the (\d+) others, with (\d+), loads boxes by TMA to a "
         r"ring of (\d+) stages? of (\d+) bytes",
         roles_in_turn,
     ),
     (r"lets (\d+) warpgroups take tiles in turn, .*", turns),
-    (r"is for clusters of \d+ neighbours along [xy]: each CTA loads a part of .*", cluster),
+    (r"is for clusters of (\d+) neighbours along [xy]: each CTA loads a part of .*", cluster),
     (r"has no clusters: .*", alone),
     (r"is of (\d+) columns of tensor memory, for which (\d+) are allocated", columns),
+    (r"is not stored by boxes: .*", not_boxed),
+    (
+        r"begins the first product of a round beside the second of the round before, which goes on "
+        r"while others compute: (\d+) registers? of (\d+) hold what both need",
+        overlapped,
+    ),
     (r"leaves by TMA, through (\d+) panels? of .*", boxes),
     (r"gives tensor<(\d+(?:x\d+)*)x\w+> the layout of .*: '.* -> (.*)'", layout),
-    (r"goes through \d+ bytes of shared memory, in \d+ panels? of .*", told),
-    (r"is made by TMA, .* a round; elements outside the array are zeros", told),
+    (
+        r"goes through (\d+) bytes of shared memory, in (\d+) panels? of (\d+) lines of (\d+) "
+        r"elements, swizzled as (\d+)B",
+        panels,
+    ),
+    (
+        r"is made by TMA, (a box|\d+ boxes) of (\d+)x(\d+) elements a round; elements outside the "
+        r"array are zeros",
+        by_tma,
+    ),
     (r"becomes tiles of .*; its grid is \(.*\)", told),
     (r"goes down \d+ rows? of CTAs before the next column", told),
     (r"takes tiles (?:along|\d+ rows? at a time).*: \d+ of them read \d+ rows and .*", told),
     (r"is made a round ahead: the loop carries its tile", told),
     (r"is inside .*: no mask", told),
-    (r"is launched with a CTA per (?:SM|tile).*", told),
+    (r"is launched with one CTA per (SM|tile)[,:].*", persistent),
     (r"(?:writes|reads|updates) data that other threads may not have .*", told),
 )
 ACCESS = re.compile(r"'(\S+)' op takes ([\d and]+) bytes? at a time.*")
@@ -264,7 +318,7 @@ def check(one: Diagnostic, said: Said) -> None:
 def check_all(compiled: Compiled) -> int:
     """Check all remarks of a program that was compiled with line information; how many."""
     ptx, sizes = kernels(compiled.ptx), static_shared(compiled.ptx)
-    dynamic = {kernel.name: kernel.dynamic_shared for kernel in compiled.kernels}
+    entries = {kernel.name: kernel for kernel in compiled.kernels}
     lines: dict[tuple[str, int], list[str]] = {}
     found: list[tuple[Diagnostic, int]] = []
     for one in compiled.remarks:
@@ -272,9 +326,11 @@ def check_all(compiled: Compiled) -> int:
         lines.setdefault((one.function, line), []).append(one.message)
         found.append((one, line))
     for one, line in found:
-        size = sizes.get(one.function, 0) + dynamic[one.function]
+        entry = entries[one.function]
+        size = sizes.get(one.function, 0) + entry.dynamic_shared
         assert one.decided_by.startswith("tile-")
-        check(one, Said(line, ptx[one.function], size, lines[one.function, line]))
+        assert faults(one.message) == []
+        check(one, Said(line, ptx[one.function], size, lines[one.function, line], entry))
     return len(found)
 
 
@@ -282,6 +338,12 @@ def check_all(compiled: Compiled) -> int:
 def test_remarks_of_texts(path: Path) -> None:
     compiled = tilec.compile(path, lineinfo=True)
     assert check_all(compiled) or "tile.dot" not in path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", HOPPER)
+def test_remarks_of_texts_for_hopper(name: str) -> None:
+    path = EXAMPLES / "kernels" / f"{name}.mlir"
+    assert check_all(tilec.compile(path, target="sm_90a", lineinfo=True))
 
 
 class LaunchedError(Exception):

@@ -159,7 +159,7 @@ def test_arguments_that_do_not_fit(fake, kernel, arguments, words):
         (((1, 1 << 16), 32), {}, r"a grid of \(1, 65536, 1\); at most \(2147483647, 65535"),
         ((0, 32), {}, "grid is 0; it takes one to three positive"),
         ((1, 64), {}, r"kernel 'scale' requires blocks of \(32, 1, 1\)"),
-        ((1, 32), {"dynamic_smem": 1 << 18}, "262144 bytes of shared memory.*232448 for a CTA"),
+        ((1, 32), {"dynamic_smem": 1 << 18}, "262144 bytes of shared memory.*232448 per CTA"),
         (
             (3, 32),
             {"cluster": 2},
@@ -208,7 +208,9 @@ def test_memory_that_is_full(fake, kernel):
 def test_memory_of_nobody(fake, kernel):
     known = cuda.Array.of(X).__cuda_array_interface__ | {"data": (0x1234, False)}
     alien = type("Alien", (), {"__cuda_array_interface__": known})()
-    with pytest.raises(LaunchError, match="argument 0 has the address 0x1234, which is not memory"):
+    with pytest.raises(
+        LaunchError, match="argument 0 has the address 0x1234, which is not in a GPU"
+    ):
         kernel.launch(1, 32, [alien, X, 1.0])
 
 
@@ -365,7 +367,7 @@ def test_the_command_without_a_gpu(no_bindings, command):
 def test_what_only_the_simulator_does(fake, command):
     assert command("--lines")[0] == 0
     assert not fake.named("cuLaunchKernelEx")
-    assert "--no-checks is for the simulator alone" in command("--device", "cuda", "--no-checks")[2]
+    assert "--no-checks is only for the simulator" in command("--device", "cuda", "--no-checks")[2]
 
 
 def test_elements_of_no_bytes(fake):

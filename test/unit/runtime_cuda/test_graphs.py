@@ -107,7 +107,7 @@ def refused(run: Any, stream: cuda.Stream, message: str) -> None:
 
 def test_what_cannot_be_recorded(fake: Any, on_gpu: Any, kernel: Any, stream: cuda.Stream) -> None:
     x, y = on_gpu(X), on_gpu(np.zeros_like(X))
-    refused(lambda: kernel[1](x, y), stream, "cuModuleLoad.* of kernels launched before")
+    refused(lambda: kernel[1](x, y), stream, "cuModuleLoad.* of kernels that were launched before")
     kernel[1](x, y)
     on_host = kernel.using(device="cuda")
     refused(lambda: on_host[1](X, X.copy()), stream, "cuMemAlloc.* arrays are on the GPU")
@@ -115,7 +115,7 @@ def test_what_cannot_be_recorded(fake: Any, on_gpu: Any, kernel: Any, stream: cu
     waiting[1](x, y)
     refused(lambda: waiting[1](x, y), stream, "cuStreamSynchronize.* without a wait")
     elsewhere = kernel.using(stream=None)
-    refused(lambda: elsewhere[1](x, y), stream, "cuLaunchKernelEx.* on this stream alone")
+    refused(lambda: elsewhere[1](x, y), stream, "cuLaunchKernelEx.* only launches on this stream")
     kernel[1](x, y)  # the stream is as it was
     np.testing.assert_array_equal(y.numpy(), 2 * X)
 

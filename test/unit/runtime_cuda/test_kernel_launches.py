@@ -84,7 +84,7 @@ def test_arrays_of_the_host_are_copied_back(fake: Any, kernel: Any) -> None:
 
 
 def test_a_stream_is_taken(fake: Any, arrays: Any, kernel: Any) -> None:
-    with pytest.raises(tilec.isa.LaunchError, match="takes a CUDA stream, its handle, or None"):
+    with pytest.raises(tilec.isa.LaunchError, match="legal: a CUDA stream, its handle, or None"):
         kernel.using(stream="mine")
     run = kernel.using(stream=cuda.Stream())
     run[1](*arrays)

@@ -156,7 +156,7 @@ def test_the_clock_is_cycles_by_time(gpu: Any, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_no_rounds_are_refused(gpu: Any) -> None:
-    with pytest.raises(tilec.TilecError, match="rounds is a number of 1 or more, not 0"):
+    with pytest.raises(tilec.TilecError, match="rounds must be 1 or more, not 0"):
         cuda.do_bench(lambda: None, rounds=0)
 
 

@@ -112,7 +112,9 @@ def test_grid_barrier_and_symbols() -> None:
 def test_grid_barrier_that_not_all_come_to() -> None:
     """A cooperative launch of more CTAs than a device holds is refused by the driver."""
     x = np.zeros(32 * 10000, np.int32)
-    with pytest.raises(LaunchError, match="barrier of its grid of 10000 CTAs, of which 4224"):
+    with pytest.raises(
+        LaunchError, match="barrier of the whole grid, 10000 CTAs, of which at most 4224"
+    ):
         launch(BARRIER, "sweep", 10000, 32, [x, x.copy(), x.size])
 
 
@@ -206,8 +208,8 @@ def test_what_is_freed_is_given_again_when_all_else_is_given() -> None:
     [
         ("st.u8 [%d3+24], 1;", "out-of-bounds", "past the end of malloc'ed 24 bytes"),
         (f"{FREE} st.u64 [%d3], 1;", "out-of-bounds", "writes 8 bytes"),
-        (f"{FREE} {FREE}", "heap", "which malloc has not given, or which is freed"),
-        (f"add.u64 %d3, %d3, 8; {FREE}", "heap", "which malloc has not given"),
+        (f"{FREE} {FREE}", "heap", "which malloc did not return, or which is already freed"),
+        (f"add.u64 %d3, %d3, 8; {FREE}", "heap", "which malloc did not return"),
     ],
 )
 def test_heap_misused(body: str, kind: str, words: str) -> None:

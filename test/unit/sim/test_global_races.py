@@ -274,7 +274,7 @@ def test_a_race(name: str) -> None:
         assert "without a barrier" in finding.message
         lines_named.add(int(finding.message.partition("at line ")[2].partition(",")[0]))
     else:
-        assert "at once with" in finding.message
+        assert "at the same time as" in finding.message
     assert lines_named == {*here, *there}
     if name not in EITHER:
         assert found == [("race", here[0])]

@@ -731,7 +731,7 @@ def test_launches_that_do_not_fit() -> None:
         launch(text, "k", (1, 0), 32, [None])
     with pytest.raises(LaunchError, match=r"at most .2147483647"):
         launch(text, "k", (1, 1 << 16), 32, [None])
-    with pytest.raises(LaunchError, match="sm_75 has 65536 for a CTA"):
+    with pytest.raises(LaunchError, match="sm_75 has 65536 per CTA"):
         launch(text, "k", 1, 32, [None], dynamic_smem=70000, arch="sm_75")
     with pytest.raises(LaunchError, match=r"cannot read PTX from .nowhere.ptx."):
         launch("nowhere.ptx", "k", 1, 32, [None])
@@ -743,9 +743,9 @@ def test_launches_that_do_not_fit() -> None:
 )
 def test_a_text_runs_on_its_own_target_unless_told(target: str, arch: str, bytes_: int) -> None:
     text = kernel("").replace("sm_90", target)
-    with pytest.raises(LaunchError, match=f"{arch} has {bytes_} for a CTA"):
+    with pytest.raises(LaunchError, match=f"{arch} has {bytes_} per CTA"):
         launch(text, "k", 1, 32, [None], dynamic_smem=1 << 20)
-    with pytest.raises(LaunchError, match="sm_89 has 101376 for a CTA"):
+    with pytest.raises(LaunchError, match="sm_89 has 101376 per CTA"):
         launch(text, "k", 1, 32, [None], dynamic_smem=1 << 20, arch="sm_89")
 
 

@@ -142,7 +142,7 @@ def test_a_box_that_is_too_small_leaves_bytes_that_nothing_has_written() -> None
     (finding,) = report.findings
     assert finding.kind == "uninitialised"
     assert "cp.async.bulk.tensor.2d.global" in finding.message
-    read = re.search(r"where what line (\d+) read is, which nothing has written", finding.message)
+    read = re.search(r"which holds what line (\d+) read and nothing has written", finding.message)
     assert read is not None
     assert "wgmma.mma_async" in text().splitlines()[int(read[1]) - 1]
 

@@ -122,8 +122,8 @@ def test_moves(shape, count, packed):
 LOAD = kernel(forms()["tcgen05.ld.sync.aligned.32x32b.x4.b32"], SM_100A).ptx
 FAULTS = {
     "a wait for stores": (r"tcgen05.wait::ld\S*;", "", "before a tcgen05.wait::ld for 'tcgen05.ld"),
-    "columns given back": (r"tcgen05.dealloc.*", "", "exits with 32 allocated"),
-    "another number given back": (r"(dealloc.*) 32;", r"\1 64;", "gives back 64 columns"),
+    "columns given back": (r"tcgen05.dealloc.*", "", "of which 32 are still allocated"),
+    "another number given back": (r"(dealloc.*) 32;", r"\1 64;", "deallocates 64 columns"),
     "another warp's lanes": (
         r"b32 (\{%d0.*), \[%t0\]",
         r"b32 \1, [%t0+2097152]",
@@ -277,7 +277,7 @@ def test_columns_of_a_pair_take_a_pair():
     """Both CTAs of one allocate together; a CTA that has no other cannot (PTX ISA 9.7.16.3)."""
     text = TWO_WARPS.replace("cta_group::1", "cta_group::2")
     launch(text, "take", (4,), (64,), [], arch="sm_100a", cluster=2).require_ok()
-    with pytest.raises(TilecError, match=r":11: its CTA has no other of a pair: clusters are of 1"):
+    with pytest.raises(TilecError, match=r":11: its CTA has no peer: the cluster size is 1"):
         launch(text, "take", (4,), (64,), [], arch="sm_100a")
 
 

@@ -223,7 +223,7 @@ FAULTS = {
     "a wait for the product": (r"@!%some bra \$again;", "", "before the wait for its commit"),
     "a commit": (r"@%one tcgen05.commit.*", "", "deadlock"),
     "a wait for stores": (r"tcgen05.wait::st.*", "", "before a tcgen05.wait::st for"),
-    "a fence": (r"fence.proxy.async.*", "", "no fence.proxy.async stands between"),
+    "a fence": (r"fence.proxy.async.*", "", "no fence.proxy.async between"),
     "a barrier": (
         r"(bar.sync 0;\n    tcgen05.fence::after)",
         "tcgen05.fence::after",
@@ -234,7 +234,7 @@ FAULTS = {
     "the descriptor": (r"0x8080010", "0x8080090", "has no f32 bf16 f16 of D, A, B"),
     "M": (r"0x8080010", "0x6080010", "M = 96 is not legal for kind::f16, cta_group::1"),
     "the other descriptor": (r"0x4\w{11}", "0x10", "in bits 46 to 48, not 1"),
-    "columns given back": (r"@%first tcgen05.dealloc.*", "", "exits with 32 allocated"),
+    "columns given back": (r"@%first tcgen05.dealloc.*", "", "of which 32 are still allocated"),
     "whether D is added": (r"setp.eq.u32 %adds.*", "", "has an operand made of"),
     "a factor's descriptor": (r"or.b64 %b0.*", "or.b64 %b0, %p_u, 0x400800200000;", "operand made"),
     "a wait for loads": (r"tcgen05.wait::ld.*", "", "before a tcgen05.wait::ld for"),

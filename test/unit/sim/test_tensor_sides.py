@@ -288,8 +288,12 @@ def test_every_type_and_shape(ptx):
 
 
 WRONG = {
-    "rows": ({"m": 64, "n": 16}, None, "metadata of 64 rows of a CTA are published as a picture"),
-    "a selector": ({"n": 16, "selector": 2}, None, "metadata of selector 2 stand is published as"),
+    "rows": (
+        {"m": 64, "n": 16},
+        None,
+        "metadata of 64 rows of a CTA are published only as a picture",
+    ),
+    "a selector": ({"n": 16, "selector": 2}, None, "metadata of selector 2 is published only as"),
     "a column": ({"n": 16}, r"(\[%acc\+)16(\], 0x)", "its metadata begin in column 17; legal: an"),
     "none": ({"n": 16}, r"(\[%acc\+)16(\], 0x)", "memory as metadata, which nothing has written"),
 }

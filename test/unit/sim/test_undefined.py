@@ -229,7 +229,7 @@ def test_harm_is_found(name: str, order: int | None) -> None:
     here, there = line_with(body, "// here"), line_with(body, "// there")
     assert [f.line for f in found] == [here], report.findings
     if "from a lane" in name:
-        assert f"what line {there} took of a lane that did not take part" in found[0].message
+        assert f"what line {there} read from a lane that did not participate" in found[0].message
     elif here != there:
         assert f"what line {there} read, which nothing has written" in found[0].message
     else:

@@ -245,8 +245,8 @@ def test_against_the_isa(draw: Callable[[random.Random], Case], seed: int, tmp_p
         ("vadd.u32.u32.u32.add %d0, %r1, %r2;", "a third source goes with"),
         ("vadd.u32.u32.u32 %d0.b0, %r1, %r2;", "a third source goes with"),
         ("vshl.u32.u32.u32 %d0, %r1, %r2;", "a shift is .clamp or .wrap"),
-        ("vset.u32.u32 %d0, %r1, %r2;", "no comparison; legal: eq"),
-        ("vmad.s32.s32.s32.po %d0, -%r1, %r2, %r3;", "one of them"),
+        ("vset.u32.u32 %d0, %r1, %r2;", "the comparison is missing; legal: eq"),
+        ("vmad.s32.s32.s32.po %d0, -%r1, %r2, %r3;", "takes only one of"),
     ],
 )
 def test_illegal_spellings_are_named(text: str, reason: str) -> None:

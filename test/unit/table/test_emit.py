@@ -61,7 +61,10 @@ def test_selectors_are_chosen(capsys) -> None:
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
-        (["movmatrix.sync.aligned.m8n8.trans.b16", "--target", "sm_70"], "is not on sm_70; it is"),
+        (
+            ["movmatrix.sync.aligned.m8n8.trans.b16", "--target", "sm_70"],
+            "is not available on sm_70; it is",
+        ),
         ([CASES[2][0], "--target", "sm_80", "--select", "selector=2"], "out of range; legal: 0, 1"),
         ([CASES[0][0], "--target", "sm_80", "--select", "selector=0"], "it has none"),
     ],

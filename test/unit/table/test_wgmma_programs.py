@@ -147,7 +147,7 @@ def test_selector_of_metadata(
 def test_what_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     mnemonic = "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16"
     for flags, message in (
-        (["--target", "sm_90"], "is not on sm_90; it is on sm_90a"),
+        (["--target", "sm_90"], "is not available on sm_90; it is available on sm_90a"),
         (["--target", "sm_90a", "--select", "imm_scale_a=3"], "imm_scale_a"),
         (["--target", "sm_90a", "--a", "registers", "--select", "imm_trans_a=1"], "imm_trans_a"),
     ):

@@ -161,7 +161,7 @@ def test_answers_succeed(tool: ModuleType, flag: str) -> None:
     [
         (ZeroDivisionError("x"), 1, "error: internal error at test_exit_codes.py:"),
         (MemoryError(), 1, "error: not enough memory\n"),
-        (RecursionError(), 1, "error: the input nests too deep for the stack\n"),
+        (RecursionError(), 1, "error: the input nests too deeply for the stack\n"),
         (BrokenPipeError(), 1, ""),
         (KeyboardInterrupt(), 130, ""),
     ],

@@ -187,7 +187,7 @@ def test_an_output_cannot_be_the_program(
     args = [f"--arg={one}" for one in GOOD]
     code, text = outcome(capsys, str(path), *BLOCK, *args, "--out", f"0={path}")
     assert code == 1
-    assert text == f"error: {path} is the input; name the output otherwise\n"
+    assert text == f"error: {path} is the input; choose another output\n"
     assert path.read_text() == PTX
 
 

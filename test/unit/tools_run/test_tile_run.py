@@ -320,7 +320,7 @@ def test_gemm_refuses_what_is_no_product(run: Run, ptx: Callable[..., Path]) -> 
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (["--device", "cuda", "--lines"], "--lines is for the simulator alone"),
+        (["--device", "cuda", "--lines"], "--lines is only for the simulator"),
         (["--kernel", "scal"], "no kernel 'scal'; nearest: scale"),
         ([], "does not fix its threads; --block"),
         (["--block", "32"], "takes 3 arguments"),
@@ -384,7 +384,7 @@ def test_files_that_hold_no_array(
     path.write_bytes(contents)
     code, _, error = run(ptx(), *args(str(path)))
     assert code == 1
-    assert "no array of numpy" in error
+    assert "not a numpy array" in error
 
 
 @pytest.mark.parametrize(
@@ -494,7 +494,7 @@ def test_symbols_are_set(run: Run, tmp_path: Path) -> None:
     [
         ("tables=arange:4:i32", "no .global or .const variable 'tables'; it has table"),
         ("table=arange:5:i32", "variable 'table' has 16 bytes; the array has 20"),
-        ("table=null", "--symbol table=null: no array, and no number of a type"),
+        ("table=null", "--symbol table=null: neither an array nor a number with a type"),
     ],
 )
 def test_symbols_that_do_not_fit(run: Run, tmp_path: Path, symbol: str, reason: str) -> None:

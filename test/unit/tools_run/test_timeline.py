@@ -61,8 +61,8 @@ def test_json_of_another_cta(tmp_path: Path) -> None:
             ["--timeline", "t.html", "--cta", "1"],
             "the timeline of CTA (1,); the grid has (1, 2, 1)",
         ),
-        (["--timeline", "t.html", "--explore", "t.html"], "is to be written twice"),
-        (["--timeline", "t.html", "--device", "cuda"], "--timeline is for the simulator alone"),
+        (["--timeline", "t.html", "--explore", "t.html"], "is the name of two outputs"),
+        (["--timeline", "t.html", "--device", "cuda"], "--timeline is only for the simulator"),
     ],
 )
 def test_mistakes(

@@ -77,7 +77,11 @@ def test_a_newer_store_and_other_files_are_refused_and_left_alone(tmp_path: Path
     with sqlite3.connect(other) as database:
         database.execute("CREATE TABLE t (x)")
     text.write_text("not a database, but long enough to look for a header in it" * 20)
-    for file, said in ((newer, "newer tilec"), (other, "something else"), (text, "not a database")):
+    for file, said in (
+        (newer, "newer tilec"),
+        (other, "another application"),
+        (text, "not a database"),
+    ):
         before = file.read_bytes()
         with pytest.raises(TilecError, match=said) as error:
             Store(file)

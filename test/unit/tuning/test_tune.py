@@ -122,7 +122,7 @@ def test_all_candidates_are_ranked_and_remembered(
         (["run", "FILE", "--target", "sm_1"], "sm_1"),
         (["run", "FILE", "--store", "FILE"], "not a database"),
         (["run", "none.py"], "no such file"),
-        (["run", "FILE", "--measure", "2"], "no GPU here that runs sm_80"),
+        (["run", "FILE", "--measure", "2"], "no GPU of this machine runs sm_80"),
         (["report", "none.sqlite"], "no such file"),
     ],
 )
@@ -195,7 +195,7 @@ def test_a_candidate_that_ends_its_worker_is_refused_alone(tmp_path: Path) -> No
     (study,) = tilec.tune(found, targets=["sm_80"], workers=1)
     lost = [one for one in study.outcomes if one.detail == "SIGKILL"]
     assert [one.candidate["BLOCK"] for one in lost] == [64]
-    assert study.refused["it ends the compiler"] == 1
+    assert study.refused["it crashes the compiler"] == 1
     assert len(study.outcomes) == 4
     assert study.best is not None
 
@@ -210,7 +210,7 @@ def test_same_bits_refuses_another_order_of_sums(tmp_path: Path) -> None:
     states = {one.candidate["BLOCK"]: one for one in study.outcomes}
     assert states[64].state is State.RANKED
     assert states[128].state is State.REFUSED
-    assert states[128].reason == "its results have other bits than the default's"
+    assert states[128].reason == "its results differ from the default's"
 
 
 def test_times_of_a_gpu_stand_beside_the_model() -> None:
@@ -236,7 +236,10 @@ def test_what_fails_inside_is_refused(tmp_path: Path, monkeypatch: pytest.Monkey
     found = load(declared(tmp_path)).pinned({"BLOCK": 32, "warps": 1})
     (study,) = tilec.tune(found, targets=["sm_80"])
     (one,) = study.outcomes
-    assert (one.reason, one.detail) == ("it fails inside tilec", "AssertionError: a pass is wrong")
+    assert (one.reason, one.detail) == (
+        "internal error of tilec",
+        "AssertionError: a pass is wrong",
+    )
 
 
 def test_all_are_timed_in_turns_with_the_fastest_so_far(
