@@ -9,12 +9,10 @@ from tilec.ir.mlir import gpu, ir, scf
 from tilec.isa import WARPGROUP_THREADS
 from tilec.isa.wording import counted
 
+from ..analysis.costs import LEAST_WARPGROUPS
 from ..analysis.effects import Writers
 from ..kernel_pass import Kernel
 from .parting import plan_parting
-
-_WARPGROUPS = 2
-"""That compute, at least: of one alone an SM holds several CTAs, which need not wait for it."""
 
 
 def why_a_tile_each(kernel: Kernel, loop: scf.ForOp, turns: int) -> str:
@@ -28,7 +26,7 @@ def why_a_tile_each(kernel: Kernel, loop: scf.ForOp, turns: int) -> str:
     assert kernel.target is not None
     if cluster_size(kernel.function) is not None:
         return "it says which CTAs are a cluster"
-    if kernel.threads // WARPGROUP_THREADS * turns < _WARPGROUPS:
+    if kernel.threads // WARPGROUP_THREADS * turns < LEAST_WARPGROUPS:
         return "an SM holds several CTAs, of which some multiply while others store"
     why = _mixed(kernel, loop)
     if why:
@@ -38,8 +36,8 @@ def why_a_tile_each(kernel: Kernel, loop: scf.ForOp, turns: int) -> str:
         return f"its loop is not split into warps that load and warps that compute: {plan}"
     if plan.stages > plan.room:
         return (
-            f"{counted(plan.stages, 'stage')} of {plan.bytes} bytes, as its loop requires, leave no "
-            "room for the stored tile"
+            f"{counted(plan.stages, 'stage')} of {plan.bytes} bytes, as its loop requires, leave "
+            "no room for the stored tile"
         )
     writers, ops = Writers(kernel.function), ops_at_top(kernel)
     if any(writers.between(ops, copy.copy.operands[0]) is not None for copy in plan.copies):

@@ -266,8 +266,8 @@ RULES: tuple[tuple[str, Callable[..., None]], ...] = (
     ),
     (
         r"is split into roles: of (\d+) threads (\d+) times (\d+) compute whole tiles in turn, "
-        r"with (\d+) registers each, and one of the (\d+) others, with (\d+), loads boxes by TMA to a "
-        r"ring of (\d+) stages? of (\d+) bytes",
+        r"with (\d+) registers each, and one of the (\d+) others, with (\d+), loads boxes by TMA "
+        r"to a ring of (\d+) stages? of (\d+) bytes",
         roles_in_turn,
     ),
     (r"lets (\d+) warpgroups take tiles in turn, .*", turns),
