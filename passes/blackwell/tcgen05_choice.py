@@ -25,9 +25,10 @@ from tilec.ir.mlir import ir, scf
 from tilec.isa import LANES, Target, TilecError
 from tilec.isa.wording import counted
 
+from ..analysis.costs import BESIDES
 from ..analysis.uniformity import Uniformity, control_of
 from ..hopper.operand_buffers import OperandBuffer
-from ..hopper.wgmma_choice import BESIDES, loaded_operand
+from ..hopper.wgmma_choice import loaded_operand
 from ..layouts.tile_classes import plain
 
 if TYPE_CHECKING:

@@ -32,12 +32,10 @@ class ViewOp(RelatedOp):
     SPREADS = False
     """Whether the result has the source's elements in their order, each once or repeated."""
 
-    if TYPE_CHECKING:  # fields of each
+    if TYPE_CHECKING:  # a field of each
 
         @property
         def source(self) -> ir.Value: ...  # noqa: D102
-        @property
-        def result(self) -> ir.Value: ...  # noqa: D102
 
     def shape(self, source: tuple[int, ...], result: tuple[int, ...]) -> tuple[int, ...]:
         """The shape that the result must have.
