@@ -4,18 +4,23 @@
     what may be compiled   check_program, rasterize, check_target
     level 1                infer_vectors, promote_sums
                            select_wgmma, on sm_90a               of hopper/
+                           select_tcgen05, on sm_100a            of blackwell/
                            select_mma                            of layouts/
                            stage_wgmma, on sm_90a                of hopper/
+                           stage_tcgen05, on sm_100a             of blackwell/
     to level 2             assign_layouts, remove_conversions    of layouts/
     level 2                split_tiles                           of units/
                            stage_shared                          of staging/
-                           form_clusters, make_persistent, specialize_warps, overlap_products,
-                           on sm_90a                             of hopper/
+                           choose_pingpong, form_clusters, make_persistent, specialize_warps,
+                           overlap_products, on sm_90a           of hopper/
                            pipeline_loops                        of staging/
                            fetch_metadata, on sm_90a             of staging/
                            unroll_loops                          of staging/
                            store_boxes, on sm_90a                of hopper/
-                           coalesce_stores, allocate_tensor_memory, check_divergence, remove_dead,
+                           copy_rows, from sm_100 on             of blackwell/
+                           coalesce_stores
+                           place_accumulators, on sm_100a        of blackwell/
+                           allocate_tensor_memory, check_divergence, remove_dead,
                            stage_reductions, stage_conversions, reuse_shared, order_memory,
                            order_proxies, on sm_90a
     to level 3             to_fragments                          of fragments/
@@ -26,7 +31,7 @@
                            cut_blocks
 
 Level 1 is tiles of a CTA, level 2 tiles with layouts, level 3 fragments of a warp. What several
-passes ask of a program is in analysis/.
+passes ask of a program is in analysis/; defaults/ has the table of tiles that the tuner chose.
 
 They are run by `pipeline`, which reads `pipeline_text`, finds them in `registry`, makes `steps` of
 them, and tells `instrumentation`: tilec's with `pass_options`, MLIR's by `upstream_passes`, those

@@ -49,7 +49,7 @@ def address_of(given: str, tls: Tls | None) -> str:
     """
     found = _ADDRESS.fullmatch(given)
     if found is None or not 0 < int(found[3]) < 65536:
-        raise TuningError(f"scheduler '{given}' is no address; legal: tcp://HOST:PORT, tls://…")
+        raise TuningError(f"scheduler '{given}' is not an address; legal: tcp://HOST:PORT, tls://…")
     scheme = found[1] or ("tls" if tls is not None else "tcp")
     address = f"{scheme}://{found[2]}:{found[3]}"
     if scheme not in ("tcp", "tls"):

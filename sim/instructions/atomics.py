@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 from tilec.isa.types import TYPE_BITS
+from tilec.isa.wording import counted
 
 from ..access import Access
 from ..alu import Array
@@ -129,7 +130,7 @@ def _bind(binding: Binding) -> Step:
     address, *values = operands
     arguments = 2 if operation == "cas" else 1
     if len(values) < arguments:
-        raise binding.error(f"'{binding.instruction.mnemonic}' takes {arguments} values")
+        raise binding.error(f"'{binding.instruction.mnemonic}' takes {counted(arguments, 'value')}")
     sources = [
         [binding.source(item, type_) for item in binding.items(value)]
         for value in values[:arguments]

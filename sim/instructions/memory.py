@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from tilec.isa.types import TYPE_BITS
+from tilec.isa.wording import counted
 
 from ..access import Access
 from ..alu import Array
@@ -61,7 +62,7 @@ def _load(binding: Binding) -> Step:
     target, address = binding.expect(2, 3)[:2]
     items = binding.items(target)
     if len(items) != count:
-        raise binding.error(f"'{binding.instruction.mnemonic}' loads {count} elements")
+        raise binding.error(f"'{binding.instruction.mnemonic}' loads {counted(count, 'element')}")
     locate = binding.locate(address)
     targets = [binding.target(item, type_) for item in items]
     machine, memory, where = binding.machine, binding.machine.memory, binding.instruction

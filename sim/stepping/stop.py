@@ -253,7 +253,7 @@ class Stop:
         for instruction in self._group.frame.function.body or ():
             if self._module.line(instruction) == line:
                 return instruction
-        raise LaunchError(f"line {line} is no instruction of {self._group.frame.function.name}")
+        raise LaunchError(f"line {line} is not an instruction of {self._group.frame.function.name}")
 
     def shared(
         self, address: int | str, shape: tuple[int, int], type_: str, swizzle: str = "none"

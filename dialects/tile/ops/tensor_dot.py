@@ -74,7 +74,10 @@ class TensorDotOp(AwaitedProduct, name="tensor_dot"):
             raise TilecError(
                 f"is made of products of one CTA with A in shared memory, unlike {name}"
             )
-        rows, cols = ir.RankedTensorType(self.results[0].type).shape
+        type_ = self.results[0].type
+        if not isinstance(type_, ir.RankedTensorType) or type_.rank != 2:
+            raise TilecError(f"the result is a matrix that is a tile of a CTA, not {type_}")
+        rows, cols = type_.shape
         types = ir.StringAttr(self.attributes["types"]).value
         if types.count(".") != 2:
             raise TilecError("types are those of D, A and B, such as f32.f16.f16")

@@ -191,7 +191,7 @@ def test_busy_with_another_writer(store: Store, monkeypatch: pytest.MonkeyPatch)
 
 def test_cleared_unless_somebody_uses_it(store: Store) -> None:
     put(store, "a", b"x")
-    with store._locked(1), pytest.raises(BusyError, match="other processes use it"):
+    with store._locked(1), pytest.raises(BusyError, match="in use by other processes"):
         store.clear()
     assert store.get("a") == b"x"
     store.clear()

@@ -97,7 +97,7 @@ def test_not_utf_8(tilec: Run, tmp_path: Path) -> None:
         (["{dir}/none.mlir"], "error: {dir}/none.mlir: No such file or directory"),
         (["{good}", "-o", "{dir}"], "error: {dir}: Is a directory"),
         (["{good}", "-o", "{dir}/none/out.ptx"], "{dir}/none/out.ptx: No such file or directory"),
-        (["{good}", "-o", "{dir}/out.json"], "out.json is where the kernels' ABI goes"),
+        (["{good}", "-o", "{dir}/out.json"], "out.json is where the kernels' ABI is written"),
         (["{good}", "--save-temps", "{good}"], "error: {good}: File exists"),
         (["{good}", "--target", "sm_8"], "error: unknown target 'sm_8'; nearest legal: sm_8"),
     ],

@@ -281,7 +281,7 @@ def test_tile_isa_lists_and_shows_it(run):
     assert code == 0
     assert re.search(r"executed by +warpgroup", out)
     assert "16 registers .f32, 1 element each, in registers of a warpgroup, written" in out
-    assert "in shared memory as 1 register .b64 tells, read" in out
+    assert "in shared memory as 1 register .b64 specifies, read" in out
     assert "warp [16,0] [32,0]" in out
     code, out, _ = run(tile_isa.main, "show", IN_TENSOR.ptx, "--format", "json")
     data = json.loads(out)

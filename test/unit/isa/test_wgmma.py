@@ -164,7 +164,7 @@ def test_ptxas_takes_every_form_from_its_version_on(assemblers, instruction_line
 @pytest.mark.parametrize("name", ["sm_90", "sm_100a", "sm_103a", "sm_120a"])
 def test_no_other_target_has_any(name, assemblers, instruction_line):
     assert all(found.min_ptx(TARGETS[name]) is None for found in ALL)
-    with pytest.raises(TilecError, match=f"is not on {name}; it is on sm_90a from PTX 8.0"):
+    with pytest.raises(TilecError, match=f"is not available on {name}; .* on sm_90a from PTX 8.0"):
         ALL[0].require(TARGETS[name])
     drawn = [instruction_line(found) for found in ALL[::17]]
     for assembler in assemblers:

@@ -261,7 +261,7 @@ def test_a_conversion_is_no_table(capsys) -> None:
     with pytest.raises(SystemExit):
         main(["--convert", "m16n8k8:c:f32", "m16n8k8:a:tf32", "--format", "csv"])
     error = capsys.readouterr().err
-    assert error.endswith("--format csv shows whole operands; ask for text, json, svg or png\n")
+    assert error.endswith("--format csv shows whole operands; use text, json, svg or png\n")
 
 
 def grids_in_colour(svg: str, size: int) -> list[list[tuple[str, str]]]:

@@ -165,7 +165,7 @@ def test_registers_taken_are_more() -> None:
     body = body.replace("bra END;", "ret;")
     ptx = text(body, ".reqntid 384, 1, 1\n.minnctapersm 1")
     (finding,) = launch(ptx, "k", 1, 384, [None, None, 0]).findings
-    assert "asks for 160 registers a thread and has 232: .inc takes more" in str(finding)
+    assert "requests 160 registers per thread and has 232: .inc takes more" in str(finding)
 
 
 @pytest.mark.parametrize(

@@ -122,7 +122,7 @@ def test_what_a_stop_refuses() -> None:
             (lambda: stop.focus(thread=64), "thread 64; a CTA has 64"),
             (lambda: stop.focus(cta=(2,)), r"CTA \(2, 0, 0\) is not in the grid \(2, 1, 1\)"),
             (lambda: stop.fragment("a"), "'ld.param.u64' is not a matrix instruction"),
-            (lambda: stop.fragment("a", 3), "line 3 is no instruction of k"),
+            (lambda: stop.fragment("a", 3), "line 3 is not an instruction of k"),
             (lambda: stop.shared(0, (2, 2), "f16"), "is not all in shared memory"),
             (lambda: stop.shared(0, (2, 2), "f17"), "no type 'f17'; nearest: f16"),
             (lambda: stop.shared(0, (2, 2), "f16", "48B"), "unknown swizzle '48B'"),
@@ -194,7 +194,7 @@ def test_who_waits_for_what() -> None:
     report, _ = run(ptx, debugger, threads=96, grid=1)
     assert report.ok
     text = "\n".join(seen)
-    assert "barrier 1 (of 64 threads) holds 32 threads" in text
+    assert "barrier 1 (of 64 threads) blocks 32 threads" in text
     assert "warp 0 of CTA (0, 0, 0) waits at" in text
     assert "in phase 0 with 32 of 32 arrivals" in text
     assert "32 threads, warp 1 of CTA (0, 0, 0): at a barrier" in text

@@ -323,9 +323,9 @@ def test_addresses_that_are_spoken_to(given: str, tls: Tls | None, address: str)
         ("tcp://127.0.0.2.example:1", None, "not on this machine"),
         ("tcp://127.0.0.1:8786", TLS, "certificates are for an address of tls://"),
         ("ucx://127.0.0.1:8786", None, "protocol 'ucx'; legal: tcp and tls"),
-        ("tcp://127.0.0.1", None, "is no address"),
-        ("tcp://127.0.0.1:99999", None, "is no address"),
-        ("", TLS, "is no address"),
+        ("tcp://127.0.0.1", None, "is not an address"),
+        ("tcp://127.0.0.1:99999", None, "is not an address"),
+        ("", TLS, "is not an address"),
     ],
 )
 def test_addresses_that_are_refused(given: str, tls: Tls | None, said: str) -> None:

@@ -1,7 +1,7 @@
 """The validator names the pass of a mutant, of those that miscompile, drawn from seeds.
 
 `bench.py` has found them in the functions that write IR. Those that several seeds gave are there
-once, and no other was left out.
+once; those whose functions have changed since are gone, and no other was left out.
 """
 
 from __future__ import annotations
