@@ -102,7 +102,7 @@ class Stop:
 
     @property
     def origin(self) -> str:
-        """`file:line` of what the instruction was compiled from; empty if `.loc` names nothing."""
+        """The file and line that it was compiled from; empty if `.loc` names nothing."""
         return self._module.origin(self.instruction)
 
     @property
@@ -112,7 +112,7 @@ class Stop:
 
     @property
     def who(self) -> str:
-        """The thread in words: `CTA (0, 0, 0) warp 1 lane 3, thread (35, 0, 0)`."""
+        """The thread in words, such as `CTA (0, 0, 0) warp 1 lane 3, thread (35, 0, 0)`."""
         cta, warp, lane = self._at
         name = self._machine.thread_name((cta, warp, lane)).partition(" of ")[0]
         return f"{self._machine.cta_name(cta)} warp {warp} lane {lane}, {name}"

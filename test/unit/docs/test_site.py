@@ -82,15 +82,32 @@ def test_all_pages_on_a_narrow_screen(browser: Any, site: Path) -> None:
     assert (wide, asked) == ([], [])
 
 
-@pytest.mark.parametrize(("name", "scheme"), [("index", "light"), ("tour", "dark")])
-def test_contrast_and_names(browser: Any, site: Path, name: str, scheme: str) -> None:
+def violations(page: Any, scheme: str) -> list[tuple[str, str]]:
+    """What axe-core finds on a page: the rule, and where."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="no axe-core")
-    page, _ = visit(browser, site, name, WIDE)
     page.emulate_media(color_scheme=scheme)
     options = {"runOnly": {"type": "rule", "values": list(RULES)}}
     found = axe.Axe().run(page, options=options).response["violations"]
-    assert [(one["id"], node["target"]) for one in found for node in one["nodes"]] == []
+    return [(one["id"], str(node["target"])) for one in found for node in one["nodes"]]
+
+
+@pytest.mark.parametrize(("name", "scheme"), [("index", "light"), ("tour", "dark")])
+def test_contrast_and_names(browser: Any, site: Path, name: str, scheme: str) -> None:
+    page, _ = visit(browser, site, name, WIDE)
+    assert violations(page, scheme) == []
     page.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_contrast_and_names_of_all_pages(browser: Any, site: Path, scheme: str) -> None:
+    found = []
+    for file in site.rglob("*.html"):
+        name = file.relative_to(site).with_suffix("").as_posix()
+        page, _ = visit(browser, site, name, WIDE)
+        found += [(name, *one) for one in violations(page, scheme)]
+        page.close()
+    assert found == []
 
 
 def test_a_walk_by_the_keyboard(browser: Any, site: Path) -> None:
