@@ -19,6 +19,7 @@ from tilec.launch.occupancy import Occupancy, occupancy
 from tilec.sim.ptx import Module, read
 from tilec.sim.ptx.module import Function
 
+from .bound import shared_bytes
 from .counting import Counts, count, plain_launch
 from .counting.launches import PlainLaunch
 from .declared import Tunable
@@ -173,10 +174,7 @@ def _held(
 ) -> Occupancy:
     """What an SM holds of the kernel: one CTA at least."""
     function = module.functions[kernel.name]
-    scopes = {id(one.scope): one.scope for one in function.body or ()}
-    inside = [v for scope in scopes.values() for v in scope.variables.values()]
-    variables = (*module.variables.values(), *inside)
-    shared = kernel.dynamic_shared + sum(v.size for v in variables if v.space == "shared")
+    shared = shared_bytes(module, function, kernel.dynamic_shared)
     held = occupancy(launch.threads, registers, shared, target)
     counts |= {"shared_bytes": shared, "threads": launch.threads, "ctas": launch.ctas}
     counts["resident"] = held.ctas

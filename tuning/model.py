@@ -22,6 +22,8 @@ from tilec.launch.occupancy import Occupancy
 from .counting.tally import SPECIAL, Counts
 from .counting.touches import SECTOR
 
+DRAM = "dram"
+"""What all SMs share, of the parts that take time."""
 ISSUED = 4
 """Warps' instructions that an SM issues in a cycle, one for each of its parts."""
 SPECIAL_CYCLES = 2
@@ -90,17 +92,17 @@ def estimate(
         "l2": loaded / l2_bytes,
         "issue": counts.warp_instructions / ISSUED,
         "special": counts.units.get(SPECIAL, 0.0) * SPECIAL_CYCLES,
-        "dram": missed / gpu.dram_bytes * gpu.hertz * gpu.sms,
+        DRAM: missed / gpu.dram_bytes * gpu.hertz * gpu.sms,
     }
     cycles = {name: value / gpu.sms for name, value in cycles.items()}
-    stretched = _of_busiest(ctas, held.ctas, gpu.sms) * gpu.sms / ctas
-    longest = {name: one if name == "dram" else one * stretched for name, one in cycles.items()}
+    stretched = of_busiest(ctas, held.ctas, gpu.sms) * gpu.sms / ctas
+    longest = {name: one if name == DRAM else one * stretched for name, one in cycles.items()}
     limit = max(longest, key=lambda name: longest[name])
     begun = waves * BEGINNING / resident  # of several CTAs one begins while others work
     return Estimate((longest[limit] + begun) / gpu.hertz, limit, cycles, waves, resident)
 
 
-def _of_busiest(ctas: int, held: int, sms: int) -> int:
+def of_busiest(ctas: int, held: int, sms: int) -> int:
     """CTAs that an SM computes at most: of each whole wave, and its share of the last."""
     waves, rest = divmod(ctas, sms * held)
     return waves * held + ceil(rest / sms)
