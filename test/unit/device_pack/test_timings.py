@@ -32,6 +32,16 @@ class Pack:
 LONG = {"until": time.monotonic() + 1e6, "rounds": 1, "sampler": Clocks()}
 
 
+@pytest.fixture(autouse=True)
+def quick(request, monkeypatch):
+    """Few launches for a time, except where they are counted: they take long on this GPU."""
+    if "turns" not in request.node.name:
+        from device_run import timing
+
+        monkeypatch.setattr(timing, "WARM_UP", 1)
+        monkeypatch.setattr(timing, "ROUND_MS", 1.0)
+
+
 @pytest.fixture(scope="module")
 def gemms():
     from device_pack.gemm_kernel import Configuration
