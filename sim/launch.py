@@ -124,7 +124,7 @@ def launch(
         SimulationError: without checks, if the run cannot go on.
         QuitDebugging: if `debugger` ends it.
     """
-    module = ptx if isinstance(ptx, Module) else read(ptx)
+    module = ptx if isinstance(ptx, Module) else read(ptx, anew=False)
     arch = architecture(module) if arch is None else arch
     function = kernel_of(module, kernel)
     geometry = Geometry(

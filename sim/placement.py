@@ -77,7 +77,7 @@ class Placement:
         """How often each name stands in an operand of a function."""
         found = self._uses.get(function.name)
         if found is None:
-            found = self._uses[function.name] = Counter(names(function))
+            found = self._uses[function.name] = function.once(_uses)
         return found
 
     def _place_shared(self, dynamic: int) -> int:
@@ -177,6 +177,10 @@ class Placement:
         """The function at an address."""
         index, rest = divmod(address - FUNCTION_BASE, 16)
         return self._order[index] if rest == 0 and 0 <= index < len(self._order) else None
+
+
+def _uses(function: Function) -> Counter[str]:
+    return Counter(names(function))
 
 
 def names(function: Function) -> Iterator[str]:

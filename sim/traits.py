@@ -117,9 +117,18 @@ _declared: dict[str, Declaration] = {}
 _units: dict[str, UnitDeclaration] = {}
 
 
+_changes = [0]
+
+
+def generation() -> int:
+    """A number that changes whenever the traits of an opcode do."""
+    return _changes[0]
+
+
 def declare(opcode: str, traits: Declaration) -> None:
     """Say what the instructions of an opcode are."""
     _declared[opcode] = traits
+    _changes[0] += 1
 
 
 def declare_unit(opcode: str, unit: UnitDeclaration) -> None:
@@ -131,6 +140,7 @@ def forget(opcode: str) -> None:
     """Take back what was said of an opcode."""
     _declared.pop(opcode, None)
     _units.pop(opcode, None)
+    _changes[0] += 1
 
 
 def traits(instruction: Instruction) -> Traits:
