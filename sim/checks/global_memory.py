@@ -92,6 +92,39 @@ class GlobalChecks:
         if self._size > REMEMBERED:
             self._forget()
 
+    def copied(
+        self,
+        instruction: Instruction,
+        thread: tuple[int, int, int],
+        offsets: Array,
+        size: int,
+        kind: Access,
+        values: Array | None = None,
+    ) -> None:
+        """A bulk or tensor copy of a thread touches bytes inside the bounds.
+
+        Args:
+            instruction: the instruction.
+            thread: who issued it, (CTA of the wave, warp, lane).
+            offsets: where each of its parts begins, (n,).
+            size: bytes of each part.
+            kind: what it does.
+            values: the bytes that it is about to write, (n, size), if they are known.
+        """
+        while offsets.size:
+            allocation = self.wave.memory.allocation(int(offsets[0]))
+            if allocation is None:
+                return
+            inside = (offsets >= allocation.start) & (offsets < allocation.end)
+            if allocation.writable:
+                part, new = offsets, values
+                if not inside.all():
+                    part, new = offsets[inside], None if values is None else values[inside]
+                if self.grid.on:
+                    self.grid.copied(instruction, thread, allocation, part, size, kind, new)
+            offsets = offsets[~inside]
+            values = None if values is None else values[~inside]
+
     @property
     def unchecked(self) -> list[str]:
         """What has not been looked for, and where."""

@@ -19,7 +19,7 @@ from ..machine import Machine, Step
 from ..map_bytes import Descriptor
 from ..memory import GLOBAL_BASE
 from ..ptx.module import Address, Operand, Vector
-from .delivery import Courier, Place, places
+from .delivery import Courier, Place, Target, places
 from .mbarrier import MBarrier
 from .reductions import Combine, combiner
 from .tensor_maps import illegal_map
@@ -157,6 +157,8 @@ def _load(binding: Binding) -> Step:
                 continue
             descriptor, elements = boxes[thread]
             legal = _within(courier, thread, elements, writes=False)
+            if legal and elements.inside.any():
+                courier.read_global(thread, _offsets(elements), elements.size)
             mask = None if masks is None else int(masks[thread])
             for one, far in courier.receivers(place, mask):
                 object_ = barriers[thread] + far * (stride >> 3)
@@ -196,7 +198,8 @@ def _store(binding: Binding) -> Step:
                 )
                 touched = _granules(descriptor, elements, place)
                 move = _departure(machine, descriptor, elements, place, combine)
-                courier.store(place, touched, elements.bytes, move)
+                to = _target(machine, descriptor, elements, place, combine)
+                courier.store(place, touched, elements.bytes, move, to)
 
     return step
 
@@ -227,6 +230,11 @@ def _at(descriptor: Descriptor, elements: Elements, place: Place) -> Array:
     return swizzled(place.offset + elements.offset, descriptor.swizzle)
 
 
+def _offsets(elements: Elements) -> Array:
+    """Offset in global memory of each element that lies in the array."""
+    return elements.source[elements.inside] - GLOBAL_BASE
+
+
 def _granules(descriptor: Descriptor, elements: Elements, place: Place) -> Array:
     """Offsets in shared memory of the 16-byte chunks of a box."""
     chunks = place.offset + np.arange(0, elements.bytes, 16)
@@ -249,6 +257,24 @@ def _arrival(
     return move
 
 
+def _target(
+    machine: Machine,
+    descriptor: Descriptor,
+    elements: Elements,
+    place: Place,
+    combine: Combine | None,
+) -> Target:
+    """The elements that a box is copied to, or reduced into."""
+    shift = elements.size.bit_length() - 1
+
+    def new(base: int) -> Array:
+        source = _at(descriptor, elements, place)[elements.inside]
+        values = machine.memory.views[8 << shift][(base + source) >> shift]
+        return values.view(np.uint8).reshape(-1, elements.size)
+
+    return Target(_offsets(elements), elements.size, None if combine else new)
+
+
 def _departure(
     machine: Machine,
     descriptor: Descriptor,
@@ -259,7 +285,7 @@ def _departure(
     """Moves what of a box lies in the array there."""
     shift = elements.size.bit_length() - 1
     source = _at(descriptor, elements, place)[elements.inside]
-    target = elements.source[elements.inside] - GLOBAL_BASE
+    target = _offsets(elements)
 
     def move(base: int) -> None:
         view = machine.memory.views[8 << shift]
