@@ -23,6 +23,7 @@ from .machine import Machine
 from .memory import Memory
 from .observer import Observer
 from .order import Together, WarpByWarp
+from .pending import Pending
 from .placement import Placement
 from .program import Program
 from .ptx import Module, read
@@ -177,8 +178,11 @@ def launch(
     limit = DEFAULT_STEPS * (1 if order is None else geometry.warps)
     limit = limit if max_steps is None else max_steps
     completed = True
-    for first in range(0, geometry.ctas, resident):
-        machine.begin(first, min(resident, geometry.ctas - first))
+    pending = machine.pending = Pending(
+        geometry, resident, taken=placement.takes_over, draws=machine.transfers.early
+    )
+    while numbers := pending.start():
+        machine.begin(numbers)
         try:
             Scheduler(machine, translator, entry, limit, turns, debugger).run()
         except StoppedError as error:
@@ -195,7 +199,7 @@ def launch(
         if machine.observer is not None:
             machine.observer.end()
         if progress is not None:
-            progress(min(first + resident, geometry.ctas), geometry.ctas)
+            progress(geometry.ctas - pending.left, geometry.ctas)
     buffers.copy_back()
     variables.copy_back()
     report = report_of(program, entry, findings, completed=completed)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from .fragments import Fragments
 from .heap import Heap
 from .memory import Memory
 from .observer import Observer
+from .pending import Pending
 from .phases import Phases
 from .ptx.module import Instruction
 from .register_pool import RegisterPool
@@ -41,6 +42,8 @@ class Machine(Registers):
         clusters: the cluster barriers.
         tensor: tensor memory.
         pool: the registers that warpgroups have.
+        pending: the clusters that have not started; None before the launch has any.
+        refused: CTA and number of the warps that have seen a request for one of these fail.
         code: the block that is executed.
         heap: what threads allocate from; None if no function asks for it.
         recorder: records the timeline of a CTA; None of none.
@@ -70,20 +73,23 @@ class Machine(Registers):
         self.code: object = None
         self.heap: Heap | None = None
         self.recorder: Recorder | None = None
+        self.pending: Pending | None = None
+        self.refused: set[tuple[int, int]] = set()
 
-    def begin(self, first: int, ctas: int) -> None:
-        """Begin the wave of `ctas` CTAs from number `first`."""
-        super().begin(first, ctas)
+    def begin(self, numbers: Sequence[int]) -> None:
+        """Begin the wave of CTAs with these numbers in the grid."""
+        super().begin(numbers)
         self.fragments.clear()
         self.phases.begin()
         self.transfers.begin()
         self.clusters.begin()
         self.tensor.begin()
         self.pool.begin()
+        self.refused.clear()
         if self.observer is not None:
             self.observer.begin()
         if self.recorder is not None:
-            self.recorder.begin(first, ctas)
+            self.recorder.begin()
 
     def record(self, recorder: Recorder) -> None:
         """Let a recorder be told what happens."""

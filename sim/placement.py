@@ -53,6 +53,11 @@ class Placement:
         """Whether any instruction is executed by the warps of a warpgroup together."""
         return any(found.sync is Sync.WARPGROUP for found in self._traits())
 
+    @property
+    def takes_over(self) -> bool:
+        """Whether any instruction takes over the work of CTAs that have not started."""
+        return any(found.takes_over for found in self._traits())
+
     def named(self, *names: str) -> bool:
         """Whether one of these names stands in an operand of what is placed."""
         return any(name in self.uses(function) for function in self.functions for name in names)

@@ -88,6 +88,7 @@ class Traits:
             need not be in registers while only the next product reads it (see `chains`).
         waits: whether it asks an mbarrier for a phase.
         asynchronous: whether it has shared memory read or written by the asynchronous proxy.
+        takes_over: whether it asks for the work of CTAs that have not started.
         first: what becomes of its first operand; that of memory, an address, is always read.
     """
 
@@ -99,6 +100,7 @@ class Traits:
     product: bool = False
     waits: bool = False
     asynchronous: bool = False
+    takes_over: bool = False
     first: First = First.RESULT
 
 
