@@ -567,6 +567,21 @@ module {
       %2 = irdl.any
       irdl.attributes {"warps" = %2}
     }
+    irdl.operation @tensor_dot_scaled {
+      %0 = irdl.any
+      %1 = irdl.any
+      %2 = irdl.any
+      %3 = irdl.any
+      %4 = irdl.any
+      %5 = irdl.any
+      irdl.operands(a: %0, b: %1, c: %2, sfa: %3, sfb: %4, indices: variadic %5)
+      %6 = irdl.base "#builtin.string" 
+      %7 = irdl.base "#builtin.string" 
+      %8 = irdl.any
+      irdl.attributes {"form" = %6, "types" = %7, "warps" = %8}
+      %9 = irdl.any
+      irdl.results(d: %9)
+    }
     irdl.operation @tma_load {
       %0 = irdl.any
       %1 = irdl.any

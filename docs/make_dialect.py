@@ -73,6 +73,7 @@ _GROUPS = {
     "Copies of four rows": "tma_rows",
     "Tensor memory": "tensor_memory",
     "Products of tiles in tensor memory": "tensor_dot",
+    "Block-scaled products of tiles in tensor memory": "tensor_dot_scaled",
     "Products in tensor memory": "tcgen05",
     "Loads, stores and order of tensor memory": "tcgen05_moves",
     "wmma": "wmma",

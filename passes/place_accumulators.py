@@ -13,10 +13,11 @@ from tilec.dialects.tile.ops import (
     BarrierInitOp,
     BarrierWaitOp,
     Tcgen05CommitOp,
-    TensorDotOp,
+    TensorDotScaledOp,
     TensorLoadOp,
     TensorStoreOp,
 )
+from tilec.dialects.tile.ops.tensor_dot import TensorDot
 from tilec.dialects.tile.tensor_dots import matrix_type
 from tilec.ir.aliases import Value
 from tilec.ir.mlir import ir
@@ -27,6 +28,7 @@ from tilec.isa import LANES
 from .blackwell.carried import Carried, carried, carried_phase, let_go, loops_around
 from .blackwell.issue import fence, issue
 from .blackwell.rings import Ring, ring_around
+from .blackwell.scale_factors import ScaleFactors
 from .emit import index_constant
 from .kernel_pass import Kernel, KernelPass
 
@@ -47,7 +49,7 @@ class PlaceAccumulators(KernelPass):
 
     def run(self, kernel: Kernel) -> None:
         """Rewrite a kernel."""
-        dots = kernel.named(TensorDotOp)
+        dots = kernel.named(TensorDot)
         if not dots:
             return
         with kernel.at(kernel.function):
@@ -77,7 +79,7 @@ def _mbarriers(kernel: Kernel, count: int) -> Value:
 class _Placed:
     """The rewriting of one product."""
 
-    def __init__(self, kernel: Kernel, dot: TensorDotOp, done: Value, number: int) -> None:
+    def __init__(self, kernel: Kernel, dot: TensorDot, done: Value, number: int) -> None:
         self._kernel = kernel
         self._dot = dot
         self._done = done
@@ -89,6 +91,7 @@ class _Placed:
         top = next(op for op in block.operations if not isinstance(op, AllocSharedOp))
         with ir.InsertionPoint(top), dot.location:
             self._accumulator = emit(AllocTensorOp, [], buffer)
+            self._factors = ScaleFactors(dot) if isinstance(dot, TensorDotScaledOp) else None
 
     def run(self) -> None:
         """Rewrite it."""
@@ -163,7 +166,7 @@ class _Placed:
         """The instructions, and the wait for them."""
         with scf.if_(_is_first_warp()), scf.if_(nvvm.elect_sync()):
             fence("after")
-            issue(self._dot, self._accumulator, adds)
+            issue(self._dot, self._accumulator, adds, self._factors)
             emit_effect(Tcgen05CommitOp, [self._done, index_constant(self._number)])
         self._wait(phase)
 
@@ -172,7 +175,7 @@ class _Placed:
         with scf.if_(_is_first_warp()), scf.if_(nvvm.elect_sync()):
             ring.await_full()
             fence("after")
-            issue(self._dot, self._accumulator, adds)
+            issue(self._dot, self._accumulator, adds, self._factors)
             ring.release()
         ring.take_over(self._kernel)
         ring.erase()

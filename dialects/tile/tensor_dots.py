@@ -75,7 +75,9 @@ def described_dot(
             f"{shape[0]}x{shape[1]} of D is not a whole number of {m}x{n}, as instructions have it"
         )
     descriptor = key.describe(types.split("."), m=m, n=n, **dict.fromkeys(flags, 1))
-    return described_product(descriptor, key.group, stationary=key.stationary, a=key.a)
+    return described_product(
+        descriptor, key.group, stationary=key.stationary, a=key.a, chunks=key.chunks
+    )
 
 
 _MOST = MOST_ROWS, MOST_COLUMNS

@@ -26,7 +26,7 @@ from ..analysis.shared_space import SharedSpace, aligned, conversion_bytes
 from ..kernel_pass import Kernel
 from ..layouts.coalescing import coalesced
 from ..staging.staged_copies import StagedCopy, copy_groups
-from .box_copies import why_no_map
+from .box_copies import why_no_box, why_no_map
 from .box_stores import HALF
 from .rings import Needs
 from .tile_loops import loop_over_tiles
@@ -172,7 +172,11 @@ class _Planning:
             view = copy.copy.opview
             assert isinstance(view, AsyncCopyOp)
             readers = [op for op in copy.loads if not isinstance(op.opview, AwaitedProduct)]
-            why = copy.obstacle or why_no_map(view.source, kernel.function)
+            why = (
+                copy.obstacle
+                or why_no_box(memref_of(view.target))
+                or why_no_map(view.source, kernel.function)
+            )
             if readers or any(op.block != block for op in copy.loads):
                 why = "ops other than the products of its body read the copied data"
             elif writers.before(before, view.source) is not None:

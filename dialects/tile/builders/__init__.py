@@ -85,6 +85,7 @@ from .tcgen05 import (
     tcgen05_wait_st,
     tensor_buffer,
     tensor_dot,
+    tensor_dot_scaled,
     tensor_load,
     tensor_store,
 )
@@ -176,6 +177,7 @@ __all__ = [
     "tcgen05_wait_st",
     "tensor_buffer",
     "tensor_dot",
+    "tensor_dot_scaled",
     "tensor_load",
     "tensor_store",
     "tensor_type",

@@ -39,6 +39,7 @@ from .tcgen05_moves import (
     Tcgen05WaitStOp,
 )
 from .tensor_dot import TensorDotOp, TensorLoadOp, TensorStoreOp
+from .tensor_dot_scaled import TensorDotScaledOp
 from .tensor_memory import (
     AllocTensorOp,
     Tcgen05AllocOp,
@@ -133,6 +134,7 @@ __all__ = [
     "Tcgen05WaitStOp",
     "TensorBufferOp",
     "TensorDotOp",
+    "TensorDotScaledOp",
     "TensorLoadOp",
     "TensorStoreOp",
     "TmaGatherOp",

@@ -27,39 +27,18 @@ if TYPE_CHECKING:
 _FLAGS = ("transpose_a", "transpose_b")
 
 
-class TensorDotOp(AwaitedProduct, name="tensor_dot"):
-    """`d = a · b + c` on a CTA's tiles, by as many `tcgen05.mma` as needed; complete with `d`.
-
-    `a` and `b` are in shared memory: the last two dimensions of a memref are those of
-    `tile.tcgen05_mma`, and the preceding dimension counts the panels of a row. `transpose_a` and
-    `transpose_b` mean that M or N is contiguous. The accumulator is in tensor memory meanwhile;
-    `c` and `d` have the layout in which `warps` load it: warps along the rows, a multiple of four,
-    and along the columns. The operands are visible to the asynchronous proxy when the op begins,
-    and are no longer read when it ends. `tile-place-accumulators` gives it its tensor memory.
-    """
-
-    assembly_format = (
-        "$a `[` ranked($indices, $a) `]` `,` $b `[` ranked($indices, $b) `]` `,` $c attr-dict "
-        "`:` type($a) `,` type($b) `,` type($c) (`->` type($d)^)?"
-    )
-    inferred_types = {"indices": "index", "d": "$c"}
+class TensorDot(AwaitedProduct):
+    """What such products have in common, with scale factors or without."""
 
     OPTIONAL = frozenset[str]()
     UNITS = frozenset(_FLAGS)
+    SCALED = False
+    """Whether its products take scale factors."""
     SEMANTICS = PURE.but(
         scope=Scope.CTA,
         layouts=LayoutRule.PRODUCT,
         effects=(Touch(Access.READ, Resource.SHARED),),
     )
-
-    a: ext.Operand[Any]
-    b: ext.Operand[Any]
-    c: ext.Operand[Any]
-    indices: Sequence[ext.Operand[Any]]
-    form: ir.StringAttr
-    types: ir.StringAttr
-    warps: Any
-    d: ext.Result[Any]
 
     @property
     def key(self) -> "DescribedProduct":
@@ -69,7 +48,7 @@ class TensorDotOp(AwaitedProduct, name="tensor_dot"):
             TilecError: if `form` and `types` make none of the tiles.
         """
         name = ir.StringAttr(self.attributes["form"]).value
-        found = tensor_product(name, scaled=False)
+        found = tensor_product(name, scaled=self.SCALED)
         if found.group != 1 or found.stationary or found.a != "descriptor":
             raise TilecError(
                 f"is made of products of one CTA with A in shared memory, unlike {name}"
@@ -137,6 +116,33 @@ class TensorDotOp(AwaitedProduct, name="tensor_dot"):
         step, depth = product.operand("b").rows, self.depth()
         if depth % step:
             raise TilecError(f"{depth} of K are not a multiple of the {step} of {product.ptx}")
+
+
+class TensorDotOp(TensorDot, name="tensor_dot"):
+    """`d = a · b + c` on a CTA's tiles, by as many `tcgen05.mma` as needed; complete with `d`.
+
+    `a` and `b` are in shared memory: the last two dimensions of a memref are those of
+    `tile.tcgen05_mma`, and the preceding dimension counts the panels of a row. `transpose_a` and
+    `transpose_b` mean that M or N is contiguous. The accumulator is in tensor memory meanwhile;
+    `c` and `d` have the layout in which `warps` load it: warps along the rows, a multiple of four,
+    and along the columns. The operands are visible to the asynchronous proxy when the op begins,
+    and are no longer read when it ends. `tile-place-accumulators` gives it its tensor memory.
+    """
+
+    assembly_format = (
+        "$a `[` ranked($indices, $a) `]` `,` $b `[` ranked($indices, $b) `]` `,` $c attr-dict "
+        "`:` type($a) `,` type($b) `,` type($c) (`->` type($d)^)?"
+    )
+    inferred_types = {"indices": "index", "d": "$c"}
+
+    a: ext.Operand[Any]
+    b: ext.Operand[Any]
+    c: ext.Operand[Any]
+    indices: Sequence[ext.Operand[Any]]
+    form: ir.StringAttr
+    types: ir.StringAttr
+    warps: Any
+    d: ext.Result[Any]
 
 
 class AccumulatorMoveOp(TileOp):
