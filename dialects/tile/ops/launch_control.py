@@ -8,7 +8,7 @@ from typing import Any
 
 from tilec.dialects.semantics import Access, Resource, Scope, Semantics, Touch, Variation
 from tilec.ir.aliases import Value
-from tilec.ir.mlir import ext, ir
+from tilec.ir.mlir import ext
 from tilec.ir.types import is_row_major
 from tilec.isa import TilecError
 
