@@ -118,7 +118,7 @@ _MMA_SYNC = Pipeline(
 
 
 _HOPPER = (
-    Pipeline((*_MMA_SYNC.tile, "tile-check-wgmma"), _MMA_SYNC.nvvm)
+    Pipeline((*_MMA_SYNC.tile, "tile-defer-waits", "tile-check-wgmma"), _MMA_SYNC.nvvm)
     .inserted("tile-select-wgmma", before="tile-select-mma")
     .inserted("tile-stage-wgmma", before="tile-assign-layouts")
     .inserted(

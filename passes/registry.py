@@ -57,6 +57,7 @@ PASSES: Mapping[str, str] = MappingProxyType(
         "tile-order-memory": "tilec.passes.order_memory:OrderMemory",
         "tile-order-proxies": "tilec.passes.order_proxies:OrderProxies",
         "tile-to-fragments": "tilec.passes.to_fragments:ToFragments",
+        "tile-defer-waits": "tilec.passes.defer_waits:DeferWaits",
         "tile-check-wgmma": "tilec.passes.check_wgmma:CheckWgmma",
         "tile-fragments-to-nvvm": "tilec.passes.fragments_to_nvvm:FragmentsToNvvm",
         "tile-split-roles": "tilec.passes.split_roles:SplitRoles",

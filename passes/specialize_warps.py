@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from math import prod
 from typing import ClassVar
 
-from tilec.dialects.tile.attributes import PINGPONG, STAGES, TURNS
+from tilec.dialects.tile.attributes import DEFER_WAIT, PINGPONG, STAGES, TURNS
 from tilec.dialects.tile.emit import i64
 from tilec.dialects.tile.ops import AsyncCopyOp
 from tilec.ir.attributes import cluster_size
-from tilec.ir.mlir import scf
+from tilec.ir.mlir import ir, scf
 from tilec.isa import WARPGROUP_THREADS, TilecError
 from tilec.isa.wording import counted
 
@@ -20,6 +20,7 @@ from .hopper.box_copies import boxes_of
 from .hopper.parting import Parting, loops_of_products, plan_parting
 from .hopper.rings import Specialised
 from .hopper.turns import PAIR, takes_turns
+from .hopper.wait_choice import may_defer, why_awaited
 from .hopper.warp_roles import PRODUCERS
 from .kernel_pass import Kernel, KernelPass
 
@@ -96,6 +97,7 @@ def _part(kernel: Kernel, loop: scf.ForOp, tiles: scf.ForOp | None, plan: Partin
         )
     take_positive(loop, STAGES)
     _explain(kernel, loop, plan)
+    _decide_wait(kernel, loop, plan)
     ctas = prod(cluster_size(kernel.function) or ()) if tiles is not None else 1
     if plan.turns > 1:
         kernel.function.attributes[TURNS] = i64(plan.turns)
@@ -103,6 +105,24 @@ def _part(kernel: Kernel, loop: scf.ForOp, tiles: scf.ForOp | None, plan: Partin
         loop, plan.copies, plan.stages, plan.roles, plan.needs, tiles, ctas, plan.turns
     )
     made.run(plan.frame)
+
+
+def _decide_wait(kernel: Kernel, loop: scf.ForOp, plan: Parting) -> None:
+    """Record whether a product is in flight at the end of a round, for tile-defer-waits."""
+    if not may_defer(loop):
+        return
+    why = why_awaited(loop, plan.stages)
+    if DEFER_WAIT in loop.attributes:
+        del loop.attributes[DEFER_WAIT]
+    if why:
+        kernel.missed(loop, f"waits for its products in each iteration: {why}")
+        return
+    loop.attributes[DEFER_WAIT] = ir.BoolAttr.get(True)
+    kernel.remark(
+        loop,
+        "leaves its product in flight at the end of an iteration; the next one begins its own, "
+        "waits for this, and releases its stage",
+    )
 
 
 def _explain(kernel: Kernel, loop: scf.ForOp, plan: Parting) -> None:

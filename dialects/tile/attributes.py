@@ -23,6 +23,7 @@ WRITTEN = "tile.written"
 TENSOR_MAPS = "tile.tensor_maps"
 STAGES = "tile.stages"
 OVERLAP = "tile.overlap"
+DEFER_WAIT = "tile.defer_wait"
 PROMOTE = "tile.promote"
 UNROLL = "tile.unroll"
 UNROLL_NOW = "tile.unroll_now"
@@ -222,6 +223,15 @@ DISCARDABLE: Mapping[str, Discardable] = MappingProxyType(
                 "BoolAttr",
                 "true or false",
                 "Whether `tile-overlap-products` overlaps products of two iterations.",
+            ),
+            Discardable(
+                DEFER_WAIT,
+                Bearer.LOOP,
+                "BoolAttr",
+                "true or false",
+                "Whether an iteration leaves its product in flight, and the next one waits for it "
+                "and releases its stage. `tile-specialize-warps` decides unless the program does, "
+                "and `tile-defer-waits` rewrites the loop.",
             ),
             Discardable(
                 UNROLL,
