@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 
 import numpy as np
@@ -40,6 +41,8 @@ class Machine(Registers):
         transfers: bulk and tensor copies in flight.
         clusters: the cluster barriers.
         tensor: tensor memory.
+        tensor_products: `tcgen05.mma` that were executed, by the key of their `DescribedProduct`
+            and its FLOPs.
         pool: the registers that warpgroups have.
         code: the block that is executed.
         heap: what threads allocate from; None if no function asks for it.
@@ -66,6 +69,7 @@ class Machine(Registers):
         self.transfers = Transfers(self, self.phases)
         self.clusters = Clusters(self, self.phases)
         self.tensor = TensorMemory(self)
+        self.tensor_products: Counter[tuple[str, int]] = Counter()
         self.pool = RegisterPool(self, self.phases)
         self.code: object = None
         self.heap: Heap | None = None
