@@ -50,6 +50,10 @@ def report(program: Program, entry: Frame, findings: list[Finding], *, completed
         MatrixCount(name, warps, find_form(name).flops * warps // _warps(name))
         for name, warps in matrix.most_common()
     ]
+    made.matrix += [
+        MatrixCount(name, times, flops * times)
+        for (name, flops), times in machine.tensor_products.most_common()
+    ]
     made.requests = sum(line.requests for line in made.lines if line.sectors)
     made.sectors = sum(line.sectors for line in made.lines)
     made.wavefronts = sum(line.wavefronts for line in made.lines)

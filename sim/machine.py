@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -41,6 +42,8 @@ class Machine(Registers):
         transfers: bulk and tensor copies in flight.
         clusters: the cluster barriers.
         tensor: tensor memory.
+        tensor_products: `tcgen05.mma` that were executed, by the key of their `DescribedProduct`
+            and its FLOPs.
         pool: the registers that warpgroups have.
         pending: the clusters that have not started; None before the launch has any.
         refused: CTA and number of the warps that have seen a request for one of these fail.
@@ -69,6 +72,7 @@ class Machine(Registers):
         self.transfers = Transfers(self, self.phases)
         self.clusters = Clusters(self, self.phases)
         self.tensor = TensorMemory(self)
+        self.tensor_products: Counter[tuple[str, int]] = Counter()
         self.pool = RegisterPool(self, self.phases)
         self.code: object = None
         self.heap: Heap | None = None

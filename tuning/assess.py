@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from tilec.backend.cubin import assemble, find_ptxas
+from tilec.backend.cubin import Resources, assemble, find_ptxas
 from tilec.compiled import Compiled
 from tilec.isa import Target, TilecError
 from tilec.isa import target as find_target
@@ -144,7 +145,7 @@ def _registers(
 ) -> int:
     """Registers of a thread, none of which may be spilled."""
     try:
-        used = assemble(compiled.ptx, target).resources[kernel.name]
+        used = _resources(compiled.ptx, target)[kernel.name]
     except TilecError as error:
         raise RefusedError("ptxas refuses it", _first_line(error)) from None
     spilled = used.spill_stores + used.spill_loads
@@ -152,6 +153,12 @@ def _registers(
     if spilled:
         raise RefusedError("it spills", f"{counted(spilled, 'byte')}")
     return used.registers
+
+
+@lru_cache(maxsize=256)
+def _resources(ptx: str, target: Target) -> Mapping[str, Resources]:
+    """What kernels take, by name; a candidate is the same for many problems."""
+    return assemble(ptx, target).resources
 
 
 def _estimated(function: Function, threads: int, target: Target, counts: dict[str, Any]) -> int:
