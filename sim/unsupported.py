@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from .errors import LaunchError, PtxError
+from .fitting import architecture, check_kernel, check_shared, kernel_of
 from .frames import Frame
-from .launch import architecture, check_kernel, check_shared, kernel_of
 from .machine import Machine
 from .memory import Memory
 from .placement import Placement

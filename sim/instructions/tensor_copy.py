@@ -12,6 +12,7 @@ import numpy as np
 from tilec.isa.limits import MAP_BYTES, MAP_PLACES, ROWS_OF_COPY
 from tilec.isa.wording import counted
 
+from ..access import Access
 from ..alu import Array
 from ..binding import Binding
 from ..boxes import Elements, im2col, rows, swizzled, tile
@@ -97,6 +98,8 @@ class _Map:
         Raises:
             StoppedError: if it is not legal.
         """
+        if self.machine.observer is not None:
+            self.machine.observer.global_.map(begin, MAP_BYTES, Access.READ)
         data = self.machine.memory.data[begin : begin + MAP_BYTES].tobytes()
         try:
             descriptor = _decode(data)
@@ -270,7 +273,7 @@ def _target(
     def new(base: int) -> Array:
         source = _at(descriptor, elements, place)[elements.inside]
         values = machine.memory.views[8 << shift][(base + source) >> shift]
-        return values.view(np.uint8).reshape(-1, elements.size)
+        return np.asarray(values.view(np.uint8).reshape(-1, elements.size))
 
     return Target(_offsets(elements), elements.size, None if combine else new)
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tilec.sim import TensorMap, launch, read
-from tilec.sim.launch import kernel_of
+from tilec.sim.fitting import kernel_of
 
 BENCHMARKS = Path(__file__).parents[3] / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))
