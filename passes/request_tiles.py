@@ -105,8 +105,9 @@ def _request(loop: ir.Operation, ring: Ring, responses: Value, *, loads: bool) -
         loads: whether the thread that loads executes it, which also asks.
     """
     with ir.InsertionPoint(loop), loop.location:
-        places = [gpu.block_id(axis) for axis in gpu.Dimension]
-        start = [arith.integer(i32(), 0), arith.integer(i1(), 0), *places, arith.integer(i1(), 1)]
+        first: list[Value] = [gpu.block_id(axis) for axis in gpu.Dimension]
+        state: list[Value] = [arith.integer(i32(), 0), arith.integer(i1(), 0)]
+        start = [*state, *first, arith.integer(i1(), 1)]
     own: list[Value] = []
     for value in start:
         loop, argument = carry(loop, value)
