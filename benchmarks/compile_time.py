@@ -9,7 +9,8 @@ cache on disk, and `beyond_numpy` what that takes beyond starting Python and imp
 `assembly_format_share` is what reading and printing the program in the ops' assembly format takes,
 to a warm compilation. tilec
 and Triton take turns, so that what slows the machine slows both, and the ratios are medians over
-the turns' own ratios.
+the turns' own ratios. Those of CPU time, of the lower quartiles of all turns, tell more on a
+machine that others use.
 
 `--kernel` chooses the program. `gemm`, with tiles of 128x128x64, and `attention`, 128 queries by 64
 keys, enter at level 1, tiles without layouts, as Triton's kernels do. `gemm_layouts` is the same
@@ -21,8 +22,7 @@ Python, `examples/kernels/gemm.py`, at level 1.
 `--against` puts another tilec in Triton's place: a revision of this checkout, or another checkout's
 folder. Both are laid out anew as a wheel would install them, take turns at the program as each
 has it, and go first in turn. The ratios are ours to theirs: the median of the turns' own with its
-quartiles, and that of the lower quartiles of the CPU time of all processes, which tells more on a
-machine that others use.
+quartiles, and that of CPU time.
 """
 
 from __future__ import annotations
@@ -400,21 +400,25 @@ def triton(program: Program, python: str, folder: Path) -> Compiler:
 
 
 def beside(ours: Sequence[Time], theirs: Sequence[Time]) -> dict[str, Any]:
-    """Medians of both, and of their ratios turn by turn, with quartiles.
-
-    Of the CPU time it is the lower quartiles' ratio: others on the machine only add to it.
-    """
+    """Medians of both, and of their ratios turn by turn, with quartiles."""
     low, median, high = statistics.quantiles(map(truediv, walls(ours), walls(theirs)), n=4)
-    used, theirs_used = (
-        statistics.quantiles((one.cpu for one in times), n=4)[0] for times in (ours, theirs)
-    )
     return {
         "ours": statistics.median(walls(ours)),
         "theirs": statistics.median(walls(theirs)),
         "ratio": median,
         "quartiles": [low, high],
-        "cpu_ratio": used / theirs_used if theirs_used else None,
+        "cpu_ratio": cpu_ratio(ours, theirs),
     }
+
+
+def cpu_ratio(ours: Sequence[Time], theirs: Sequence[Time]) -> float | None:
+    """The lower quartiles' ratio of CPU time, to which others on the machine only add."""
+    if min(len(ours), len(theirs)) < 2:
+        return None
+    used, theirs_used = (
+        statistics.quantiles((one.cpu for one in times), n=4)[0] for times in (ours, theirs)
+    )
+    return used / theirs_used if theirs_used else None
 
 
 def report_against(
@@ -471,6 +475,9 @@ def report(kernel: str, times: dict[str, dict[str, Any]], *, as_json: bool) -> N
                 if "triton" in times
                 else None
             )
+            result[f"{prefix}{kind}_cpu_ratio"] = (
+                cpu_ratio(times[name][kind], times["triton"][kind]) if "triton" in times else None
+            )
     result["stages"] = {
         stage: statistics.median(seconds) for stage, seconds in times["tilec"]["stages"].items()
     }
@@ -490,6 +497,9 @@ def report(kernel: str, times: dict[str, dict[str, Any]], *, as_json: bool) -> N
         for name, prefix in ours:
             cold, warm = result[f"{prefix}cold_ratio"], result[f"{prefix}warm_ratio"]
             print(f"  {name:8} to Triton: cold {cold:.3f}   warm {warm:.3f}   (aims: 0.5 and 0.25)")
+            used = [result[f"{prefix}{kind}_cpu_ratio"] for kind in ("cold", "warm")]
+            if None not in used:
+                print(f"  {name:8} in CPU time: cold {used[0]:.3f}   warm {used[1]:.3f}")
     else:
         print("  Triton is not importable; --triton-python names an interpreter that has it")
     print("stages of tilec, warm, in milliseconds")

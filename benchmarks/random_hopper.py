@@ -24,6 +24,7 @@ TRAITS = {
     "wgmma": "wgmma.mma_async",
     "mma.sync": "\tmma.sync",
     "warps that load": "setmaxnreg",
+    "in flight across iterations": "wgmma.wait_group.sync.aligned 1;",
     "multicast": ".multicast::cluster",
     "stored by TMA": ".bulk_group",
 }

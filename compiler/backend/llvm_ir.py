@@ -40,7 +40,7 @@ _TRANSLATES = re.compile(
     r"nvvm\.(read\.ptx\.sreg\..*|barrier(\..*)?|bar\.warp\.sync|cp\.async\."
     r"(shared\.global|commit\.group|wait\.group|mbarrier\.arrive)|shfl\.sync|redux\.sync|"
     r"vote\.sync|ldmatrix|stmatrix|mma\.sync|wmma\..*|memory\.barrier|fence\..*|"
-    r"elect\.sync|griddepcontrol|setmaxregister|cp\.async\.bulk\.(commit\.group|wait_group)|convert\..*|wgmma\.(fence\.aligned|commit\.group\.sync\.aligned|wait\.group\.sync\.aligned))"
+    r"elect\.sync|cluster\.(arrive(\.relaxed)?|wait)|griddepcontrol|setmaxregister|cp\.async\.bulk\.(commit\.group|wait_group)|convert\..*|wgmma\.(fence\.aligned|commit\.group\.sync\.aligned|wait\.group\.sync\.aligned))"
 )
 
 _FLAGS = re.compile(r"\n!llvm\.module\.flags = !\{(.*)\}")
@@ -58,6 +58,7 @@ _USUAL = tuple(
         ),
         *("barrier", "bar.warp.sync", "shfl.sync", "redux.sync"),
         *("cp.async.shared.global", "cp.async.commit.group", "cp.async.wait.group"),
+        *("cluster.arrive", "cluster.wait"),
         *("elect.sync", "griddepcontrol", "setmaxregister", "fence.proxy", "fence.mbarrier.init"),
         *("cp.async.bulk.commit.group", "cp.async.bulk.wait_group"),
     )

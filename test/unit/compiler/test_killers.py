@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Callable
+from pathlib import Path
+from typing import NoReturn
 
 import pytest
+import tilec
 from tilec.backend import llvm_ir as llvm
 
+EXAMPLES = Path(__file__).parents[3] / "examples"
 Outcome = subprocess.CompletedProcess[str]
 
 DRIVER = """
@@ -199,3 +203,17 @@ def test_macros_for_ptx_are_expanded(
 def test_what_gets_no_closer_look_translates() -> None:
     assert [name for name in llvm._USUAL if not llvm._TRANSLATES.fullmatch(name)] == []
     assert not set(llvm._USUAL) & set(llvm._DOUBTFUL)
+
+
+@pytest.mark.parametrize("name", ["tiles", "pingpong", "persistent"])
+def test_kernels_of_clusters_are_translated_here(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process to try it in takes three times as long as all else of a warm compilation."""
+
+    def refuse(_: object) -> NoReturn:
+        pytest.fail("translated in another process first")
+
+    monkeypatch.setattr(llvm, "try_translation", refuse)
+    path = EXAMPLES / "hopper" / f"{name}.mlir"
+    assert "wgmma" in tilec.compile(path, target="sm_90a", cache=False).ptx
