@@ -233,8 +233,8 @@ def _case(context: Context, what: Any, until: float) -> Iterator[Row]:
 
 # Proofs
 
-_FORM_SECONDS = 0.02
-_FORM_BYTES = 120e6
+_FORM_SECONDS = 0.01
+_FORM_BYTES = 500e6
 """What making inputs and checksums takes: of a launch, and bytes a second. Both as measured on one
 core by `test/unit/device_pack/test_plan.py -m slow`, with room."""
 
