@@ -75,10 +75,15 @@ class Context:
         """The kernels of one kind of work."""
         return self._loaded.setdefault(work, Loaded(self.cuda, self.pack, work))
 
-    def refusals(self) -> Iterator[Row]:
-        """A row of what peers refused, if any did."""
-        if "peers" in vars(self) and self.peers.refusals:
-            yield {"refusals": dict(self.peers.refusals)}
+    @property
+    def timed(self) -> bool:
+        """Whether anything has been timed beside peers."""
+        return "peers" in vars(self)
+
+    def release(self) -> None:
+        """Give back the memory that peers keep for later."""
+        if self.timed:
+            self.peers.release()
 
     def close(self) -> None:
         """End what runs beside."""
@@ -279,6 +284,9 @@ def _probes(pack: Pack, estimates: Estimates) -> Iterator[Entry]:
     for name, seconds in probes.SECONDS.items():
         yield Entry("probes", name, 1, seconds, name)
 
+
+TIMED = ("gemm", "attention", "kernels", "sweep")
+"""Sections that time kernels beside peers."""
 
 SECTIONS = (
     Section("gemm", _gemms, _gemm),
