@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import tilec
@@ -17,6 +18,7 @@ from tilec.isa.launch import extents
 from .examples import EXAMPLES, Launch, inexact, tile_kernels
 from .gemm_kernel import Configuration
 from .kernels import GEMMS, IN_TURN, PINGPONG, compiled, fitted, given_by_launch, kinds_of
+from .suite_programs import launches
 
 _RAGGED = (129, 200, 72)
 """M, N and K that fill no tile, with rows of whole 16 bytes."""
@@ -71,7 +73,7 @@ class Packed:
                 grid = (2, 2) if level == 1 else (4,)
                 yield _of_pools(kernel.name, kernel.ptx, kernel.fields, grid, shapes, result=2)
         yield from self.hopper()
-        for one in tile_kernels(self._target):
+        for one in chain(tile_kernels(self._target), launches(find_target(self._target))):
             yield self._of_arrays(one)
 
     def hopper(self) -> Iterator[tuple[Program, str]]:

@@ -14,7 +14,7 @@ from typing import Any, TextIO
 from .driver import Cuda
 from .pack import Pack
 from .plan import Entry
-from .sections import Context, run_entry
+from .sections import TIMED, Context, run_entry
 
 Line = dict[str, Any]
 """`begin`, `end` or `left_out` with the number of an entry; or a `row` with that of its `entry`."""
@@ -44,7 +44,7 @@ def run_here(
         DeviceError: if an entry has left the GPU unusable for this process.
     """
     deadline = time.monotonic() + seconds
-    context = Context(cuda, pack)
+    context, timed = Context(cuda, pack), -1
     try:
         for number in numbers:
             entry = plan[number]
@@ -59,10 +59,12 @@ def run_here(
             except Exception as error:  # a fault of one must not take the others along
                 failure = f"{entry.name}: {type(error).__name__}: {error}"
                 yield {"row": {"failure": failure}, "entry": number}
+            context.release()
             yield {"end": number, "seconds": round(time.monotonic() - start, 2)}
             cuda.synchronize()
-        for row in context.refusals():
-            yield {"row": row, "entry": numbers[-1]}
+            timed = number if context.timed and entry.section in TIMED else timed
+        if timed >= 0 and context.peers.refusals:
+            yield {"row": {"refusals": dict(context.peers.refusals)}, "entry": timed}
     finally:
         context.close()
 

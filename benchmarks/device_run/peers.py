@@ -7,6 +7,7 @@ and `refusals` says why.
 
 from __future__ import annotations
 
+import gc
 import importlib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -91,6 +92,12 @@ class Peers:
                 continue
             found[name] = work
         return found
+
+    def release(self) -> None:
+        """Give back the GPU's memory that PyTorch keeps."""
+        if self._torch is not None:
+            gc.collect()
+            self._torch.cuda.empty_cache()
 
     def _tensor(self, matrix: Matrix) -> Any:
         whole = self._torch.as_tensor(_Memory(matrix), device="cuda")

@@ -75,10 +75,15 @@ class Context:
         """The kernels of one kind of work."""
         return self._loaded.setdefault(work, Loaded(self.cuda, self.pack, work))
 
-    def refusals(self) -> Iterator[Row]:
-        """A row of what peers refused, if any did."""
-        if "peers" in vars(self) and self.peers.refusals:
-            yield {"refusals": dict(self.peers.refusals)}
+    @property
+    def timed(self) -> bool:
+        """Whether anything has been timed beside peers."""
+        return "peers" in vars(self)
+
+    def release(self) -> None:
+        """Give back the memory that peers keep for later."""
+        if self.timed:
+            self.peers.release()
 
     def close(self) -> None:
         """End what runs beside."""
@@ -233,8 +238,8 @@ def _case(context: Context, what: Any, until: float) -> Iterator[Row]:
 
 # Proofs
 
-_FORM_SECONDS = 0.02
-_FORM_BYTES = 120e6
+_FORM_SECONDS = 0.01
+_FORM_BYTES = 500e6
 """What making inputs and checksums takes: of a launch, and bytes a second. Both as measured on one
 core by `test/unit/device_pack/test_plan.py -m slow`, with room."""
 
@@ -279,6 +284,9 @@ def _probes(pack: Pack, estimates: Estimates) -> Iterator[Entry]:
     for name, seconds in probes.SECONDS.items():
         yield Entry("probes", name, 1, seconds, name)
 
+
+TIMED = ("gemm", "attention", "kernels", "sweep")
+"""Sections that time kernels beside peers."""
 
 SECTIONS = (
     Section("gemm", _gemms, _gemm),

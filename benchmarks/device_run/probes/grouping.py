@@ -1,11 +1,11 @@
-"""Which products share a step: of sparse operands, and of 8-bit floats by `mma.sync`."""
+"""Which products share a step: of sparse operands, 8-bit floats, and those of warpgroups."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
-from tilec.isa import Mma
+from tilec.isa import Product
 from tilec.isa import form as find_form
 from tilec.layout import logical_column
 
@@ -30,15 +30,39 @@ FORMS = (
 )
 """Of the last the answer is known; it shows that the probe finds it."""
 
-LENGTHS = (4, 8, 16, 32)
+_WGMMA = "wgmma.mma_async{}.sync.aligned.m64n8{}.a::descriptor"
+WARPGROUP_FORMS = (
+    _WGMMA.format(".sp", "k32.f32.f16.f16"),
+    _WGMMA.format(".sp", "k32.f16.f16.f16"),
+    _WGMMA.format(".sp", "k32.f32.bf16.bf16"),
+    _WGMMA.format(".sp", "k16.f32.tf32.tf32"),
+    _WGMMA.format(".sp", "k64.f32.e4m3.e4m3"),
+    _WGMMA.format(".sp", "k64.f16.e5m2.e5m2"),
+    _WGMMA.format("", "k16.f16.f16.f16"),
+    _WGMMA.format("", "k32.f16.e5m2.e5m2"),
+    _WGMMA.format("", "k32.f32.e4m3.e4m3"),
+)
+"""On sm_90a. Of the last the answer is known."""
+
+LENGTHS = (4, 8, 16, 32, 64)
 """Terms of a step."""
 
 
 def probes(cuda: Cuda, target: str) -> Iterator[Row]:
-    """A row for each form."""
-    for name in FORMS:
+    """A row for each form of warps."""
+    yield from _rows(cuda, target, FORMS)
+
+
+def of_warpgroups(cuda: Cuda, target: str) -> Iterator[Row]:
+    """A row for each form of warpgroups, where the target has them."""
+    if target == "sm_90a":
+        yield from _rows(cuda, target, WARPGROUP_FORMS)
+
+
+def _rows(cuda: Cuda, target: str, names: Sequence[str]) -> Iterator[Row]:
+    for name in names:
         form = find_form(name)
-        assert isinstance(form, Mma)
+        assert isinstance(form, Product)
         warp = Warp(cuda, form, target)
         got, wanted = [], {}
         for case in range(CASES):
@@ -54,7 +78,7 @@ def probes(cuda: Cuda, target: str) -> Iterator[Row]:
         yield answer("products of a step", name, np.stack(got), expected, given)
 
 
-def inputs(form: Mma, case: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
+def inputs(form: Product, case: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """Matrices whose products differ much in exponent, and the columns that A stores."""
     rng = np.random.Generator(np.random.PCG64(case))
     stored = form.operand("a").cols
@@ -78,7 +102,7 @@ def inputs(form: Mma, case: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
     return found, column
 
 
-def hypotheses(form: Mma, target: str, products: Products) -> Iterator[tuple[str, np.ndarray]]:
+def hypotheses(form: Product, target: str, products: Products) -> Iterator[tuple[str, np.ndarray]]:
     """Ways to lay products out in steps, and the bits that each gives; no way twice."""
     step = step_of(form, target)
     count = len(products.column)

@@ -6,23 +6,29 @@ from collections.abc import Callable, Iterator, Mapping
 
 from ..driver import Cuda
 from ..pack import Pack
-from . import absent, edges, grouping, metadata, quad_pairs
+from . import absent, codes, edges, grouping, metadata, nans, quad_pairs
 from .answer import Row
 
 _PROBES: Mapping[str, Callable[[Cuda, str], Iterator[Row]]] = {
     "grouping": grouping.probes,
+    "grouping of warpgroups": grouping.of_warpgroups,
     "quad_pairs": quad_pairs.probes,
     "edges": edges.probes,
     "absent": absent.probes,
     "metadata": metadata.probes,
+    "codes": codes.probes,
+    "nans": nans.probes,
 }
 
 SECONDS: Mapping[str, float] = {
     "grouping": 3.0,
+    "grouping of warpgroups": 6.0,
     "quad_pairs": 1.0,
     "edges": 1.0,
     "absent": 1.0,
     "metadata": 3.0,
+    "codes": 1.0,
+    "nans": 1.0,
 }
 """What each takes, most of it for what the hypotheses give."""
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from tilec.isa import Mma
+from tilec.isa import Product
 from tilec.runtime import from_bits, to_bits
 from tilec.sim.tensor.arithmetic import Step, arithmetic
 from tilec.sim.tensor.dot import ZERO, Factors, factors, fused
@@ -30,7 +30,7 @@ class Products:
 
     @classmethod
     def of(
-        cls, form: Mma, a: np.ndarray, b: np.ndarray, c: np.ndarray, column: np.ndarray
+        cls, form: Product, a: np.ndarray, b: np.ndarray, c: np.ndarray, column: np.ndarray
     ) -> Products:
         """Of matrices of numbers: A as stored, (m, stored k), B, (k, n), and C, (m, n)."""
 
@@ -74,6 +74,6 @@ class Products:
         return d.view(f"u{d.dtype.itemsize}")
 
 
-def step_of(form: Mma, target: str) -> Step:
+def step_of(form: Product, target: str) -> Step:
     """The step that the simulator takes for a form."""
     return arithmetic(form, target).step

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from tilec.isa import form as find_form
-from tilec.sim.tensor import dot, floats, product
+from tilec.sim.tensor import dot, floats, product, warpgroup
 from tilec.sim.tensor.arithmetic import Method, arithmetic
 
 SPARSE_F16 = "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32"
@@ -28,7 +28,8 @@ def arithmetic_with(monkeypatch, **changes):
         step = replace(found.step, **changes)
         return replace(found, step=step, method=method or found.method)
 
-    monkeypatch.setattr(product, "arithmetic", changed)
+    for module in (product, warpgroup):
+        monkeypatch.setattr(module, "arithmetic", changed)
 
 
 def grouping_of(monkeypatch, cuda, form):
@@ -57,6 +58,39 @@ def test_shorter_steps(monkeypatch, cuda, terms):
     row = grouping_of(monkeypatch, cuda, SPARSE_F16)
     assert row["verdict"] == f"{terms} stored elements a step, in order"
     assert row["agreement"]["16 stored elements a step, in order"] < 1
+
+
+SPARSE_WARPGROUP = "wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16.a::descriptor"
+
+
+def warpgroups_of(monkeypatch, cuda, *forms):
+    from device_run.probes import grouping
+
+    monkeypatch.setattr(grouping, "WARPGROUP_FORMS", forms or grouping.WARPGROUP_FORMS)
+    return {row["form"]: row["verdict"] for row in grouping.of_warpgroups(cuda, "sm_90a")}
+
+
+@pytest.mark.slow
+def test_every_product_of_warpgroups_as_simulated(monkeypatch, cuda):
+    for form, verdict in warpgroups_of(monkeypatch, cuda).items():
+        terms = arithmetic(find_form(form), "sm_90a").step.terms
+        assert verdict == f"{terms} stored elements a step, in order"
+
+
+def test_products_of_warpgroups(monkeypatch, cuda):
+    (verdict,) = warpgroups_of(monkeypatch, cuda, SPARSE_WARPGROUP).values()
+    assert verdict == "16 stored elements a step, in order"
+    arithmetic_with(monkeypatch, terms=8)
+    (verdict,) = warpgroups_of(monkeypatch, cuda, SPARSE_WARPGROUP).values()
+    assert verdict == "8 stored elements a step, in order"
+
+
+def test_targets_without_warpgroups(cuda):
+    from device_run.probes import codes, grouping, nans
+
+    assert not list(grouping.of_warpgroups(cuda, "sm_80"))
+    assert len(list(nans.probes(cuda, "sm_80"))) == 1
+    assert [row["form"] for row in codes.probes(cuda, "sm_80")] == [codes.FORMS[0]]
 
 
 def test_native_8_bit_floats(monkeypatch, cuda):
@@ -137,6 +171,68 @@ def test_quad_pairs(monkeypatch, cuda):
     monkeypatch.setattr(floats, "_scalars", by_tensor_core)
     wide, narrow = verdicts()
     assert wide == ["one step of a tensor core"]
+
+
+class Another:
+    """In place of a warp, hardware of which only the result is known."""
+
+    def __init__(self, result):
+        self._result = result
+
+    def __call__(self, cuda, form, target, selectors=None):
+        self._form, self._selectors = form, selectors or {}
+        return self
+
+    def multiply(self, matrices):
+        return self._result(self._form, self._selectors, matrices)
+
+    execute = multiply
+
+    def close(self):
+        pass
+
+
+def test_codes_that_are_undefined(monkeypatch, cuda):
+    """As they are simulated; and hardware that adds both elements where they coincide."""
+    from device_run.probes import codes
+
+    later = "places; of two that coincide the later element counts"
+    assert [row["verdict"] for row in codes.probes(cuda, "sm_90a")] == [later] * 2
+
+    def both(form, _, matrices):
+        wide = np.zeros((form.shape.m, form.shape.k))
+        for row, found in enumerate(matrices["e"]):
+            for chunk, code in enumerate(found.tolist()):
+                for at in range(2):
+                    place = 4 * chunk + (code >> 2 * at & 3)
+                    wide[row, place] += matrices["a"][row, 2 * chunk + at]
+        return (wide @ matrices["b"]).astype(np.float32).view(np.uint32)
+
+    monkeypatch.setattr(codes, "Warp", Another(both))
+    verdicts = [row["verdict"] for row in codes.probes(cuda, "sm_90a")]
+    assert verdicts == ["places; of two that coincide both count"] * 2
+
+
+def test_nans(monkeypatch, cuda):
+    from device_run.probes import nans
+
+    first, *others = (row["verdict"] for row in nans.probes(cuda, "sm_90a"))
+    assert first == "0x7FF8000000000000"
+    assert others == ["the same NaN"] * 3
+
+    def follows(form, chosen, matrices):
+        if not chosen:  # f64: C is what comes out
+            return matrices["c"] | np.uint64(1 << 51)
+        wide = form.operand("d").type.name == "f32"
+        quiet, type_ = (0x7FFFFFFF, np.uint32) if wide else (0x7FFF, np.uint16)
+        sign = chosen["imm_scale_a"] * chosen["imm_scale_b"] < 0
+        top = 1 << 8 * np.dtype(type_).itemsize - 1
+        return np.full(tuple(form.shape)[:2], quiet | sign * top, type_)
+
+    monkeypatch.setattr(nans, "Warp", Another(follows))
+    first, *others = (row["verdict"] for row in nans.probes(cuda, "sm_90a"))
+    assert first == "the NaN of C, quiet"
+    assert others == ["a NaN whose sign follows"] * 3
 
 
 def metadata_of(monkeypatch, cuda, form):
