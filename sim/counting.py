@@ -27,25 +27,30 @@ class Counts:
         output: what was printed.
         executed: warps and threads that executed each instruction, by its position in the text.
         accesses: what each did to memory, likewise.
+        products: products in tensor memory, by the key of their `DescribedProduct` and its FLOPs.
     """
 
     steps: int
     output: str
     executed: Mapping[int, tuple[int, int]]
     accesses: Mapping[int, Accesses]
+    products: Mapping[tuple[str, int], int]
 
 
 def counts(machine: Machine, entry: Frame) -> Counts:
     """What has been executed so far."""
     touched = {} if machine.observer is None else dict(machine.observer.traffic.accesses)
-    return Counts(machine.steps, "".join(machine.output), _executed(entry), touched)
+    products, output = dict(machine.tensor_products), "".join(machine.output)
+    return Counts(machine.steps, output, _executed(entry), touched, products)
 
 
 def together(parts: Sequence[Counts]) -> Counts:
     """What CTAs executed that ran apart."""
     executed: dict[int, tuple[int, int]] = {}
     accesses: dict[int, Accesses] = {}
+    products: Counter[tuple[str, int]] = Counter()
     for part in parts:
+        products.update(part.products)
         for position, (warps, threads) in part.executed.items():
             before = executed.get(position, (0, 0))
             executed[position] = before[0] + warps, before[1] + threads
@@ -54,7 +59,7 @@ def together(parts: Sequence[Counts]) -> Counts:
             sums = [a + b for a, b in zip(known, astuple(found), strict=True)]
             accesses[position] = Accesses(*sums)
     steps, output = sum(part.steps for part in parts), "".join(part.output for part in parts)
-    return Counts(steps, output, executed, accesses)
+    return Counts(steps, output, executed, accesses, products)
 
 
 def report(
@@ -93,6 +98,10 @@ def report(
     made.matrix = [
         MatrixCount(name, warps, find_form(name).flops * warps // _warps(name))
         for name, warps in matrix.most_common()
+    ]
+    made.matrix += [
+        MatrixCount(name, times, flops * times)
+        for (name, flops), times in Counter(counted.products).most_common()
     ]
     made.requests = sum(line.requests for line in made.lines if line.sectors)
     made.sectors = sum(line.sectors for line in made.lines)

@@ -75,7 +75,7 @@ def launch(
         QuitDebugging: if `debugger` ends it.
     """
     run = Run(
-        ptx if isinstance(ptx, Module) else read(ptx),
+        ptx if isinstance(ptx, Module) else read(ptx, anew=False),
         kernel,
         grid,
         block,
@@ -91,7 +91,7 @@ def launch(
         timeline=timeline,
         debugger=debugger,
     )
-    run.simulate(range(run.waves), progress)
+    run.simulate(None, progress)
     run.copy_back()
     report = run.report()
     if not checks and not report.completed:

@@ -58,6 +58,8 @@ def why_whole(run: Run) -> str:
         return "without checks it is not known what CTAs read and write"
     if run.machine.heap is not None:
         return "its CTAs allocate from one heap"
+    if run.placement.takes_over:
+        return "its CTAs take over the work of clusters that have not started"
     if run.placement.named(*CLOCKS):
         return "it reads a clock, which counts what all CTAs before did"
     if run.waves == 1:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping, Sequence
+from itertools import count
 
 from tilec.isa.launch import extents
 
@@ -29,6 +30,7 @@ from .machine import Machine
 from .memory import Memory
 from .observer import Observer
 from .order import Together, WarpByWarp
+from .pending import Pending
 from .placement import Placement
 from .program import Program
 from .ptx import Module
@@ -153,7 +155,7 @@ class Run:
 
     @property
     def waves(self) -> int:
-        """How many waves the CTAs come in."""
+        """How many waves the CTAs come in, where none take over the work of others."""
         return -(-self.machine.geometry.ctas // self._resident)
 
     def ctas(self, waves: range) -> range:
@@ -172,12 +174,31 @@ class Run:
         """Findings and advice by kind and position of the instruction; not what ends a run."""
         return self._collected.known
 
-    def simulate(self, waves: range, progress: Callable[[int, int], None] | None = None) -> None:
-        """Run some waves that follow each other, until one does not come to its end."""
+    def simulate(
+        self, waves: range | None, progress: Callable[[int, int], None] | None = None
+    ) -> None:
+        """Run waves until one does not come to its end.
+
+        Args:
+            waves: some that follow each other, of a launch whose CTAs take over no others; None
+                for all.
+            progress: told, after every wave, how many CTAs have ended and how many there are.
+        """
         machine = self.machine
-        for number in waves:
-            ctas = self.ctas(range(number, number + 1))
-            machine.begin(ctas.start, len(ctas))
+        ctas = machine.geometry.ctas
+        pending = machine.pending = Pending(
+            machine.geometry,
+            self._resident,
+            taken=self.placement.takes_over,
+            draws=machine.transfers.early,
+        )
+        for number in count():
+            numbers = pending.start()
+            if not numbers or (waves is not None and number >= waves.stop):
+                break
+            if waves is not None and number < waves.start:
+                continue
+            machine.begin(numbers)
             try:
                 Scheduler(
                     machine, self._translator, self._entry, self._limit, self._turns, self._debugger
@@ -196,7 +217,7 @@ class Run:
             if machine.observer is not None:
                 machine.observer.end()
             if progress is not None:
-                progress(ctas.stop, machine.geometry.ctas)
+                progress(ctas - pending.left, ctas)
 
     def copy_back(self) -> None:
         """Change the host's arrays to what memory has become."""

@@ -77,7 +77,7 @@ def value(wave: Wave, name: str) -> Array:
     base, _, component = name.partition(".")
     axis = _AXES.index(component) if component else 0
     thread = np.arange(warps * LANES).reshape(1, warps, LANES)
-    cta = wave.first_cta + np.arange(ctas).reshape(ctas, 1, 1)
+    cta = wave.numbers.reshape(ctas, 1, 1)
     bit = one << lane.astype(np.uint64)
     match base:
         case "%tid":

@@ -64,7 +64,7 @@ def _of_kernel(module: Module, kernel: Function) -> Iterator[PtxError]:
     machine.memory.build(placement.shared_bytes, 1, 1)
     program = Program(placement, machine)
     translator = Translator(program)
-    machine.begin(0, 1)
+    machine.begin([0])
     for function in placement.functions:
         if function.body is None:
             continue

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from tilec import sim
@@ -31,6 +31,9 @@ from .run_arguments import FORMS, Array, Value, argument
 from .run_program import LoadedProgram, RefusedError, load
 from .run_progress import ProgressBar
 from .run_reference import Outcome, compare, expected
+
+if TYPE_CHECKING:
+    from tilec.tuning.bound import Bound
 
 _COUNT = re.compile("[0-9]{1,18}")
 _EPILOG = f"""\
@@ -146,6 +149,8 @@ def parser() -> argparse.ArgumentParser:
     add = made.add_argument_group("report").add_argument
     what = "format of the report, a page of HTML among them; default: text"
     add("--report", choices=("text", "json", "html"), default="text", help=what)
+    what = "add a first-order estimate of the launch on a GPU of the target, and what bounds it"
+    add("--estimate", action="store_true", help=what)
     add("--lines", action="store_true", help="add counts for each line of the PTX to a text report")
     add(
         "--dry-run",
@@ -193,7 +198,7 @@ def _run(program: LoadedProgram, arguments: argparse.Namespace) -> int:
         for number, one in wanted.items()
         if ok and isinstance(value := values[number], np.ndarray)
     ]
-    _print(report, outcomes, arguments)
+    _print(report, _estimated(program, values, report, arguments), outcomes, arguments)
     if report is not None:
         write_outputs(_pages(program, report, arguments))
     if report is not None and not report.ok:
@@ -244,6 +249,7 @@ def _on_gpu(program: LoadedProgram, arguments: argparse.Namespace) -> bool:
             ("--no-checks", not arguments.checks),
             ("--max-steps", arguments.max_steps is not None),
             ("--lines", arguments.lines),
+            ("--estimate", arguments.estimate),
             ("--symbol", arguments.symbol),
             ("--timeline", arguments.timeline),
             ("--explore", arguments.explore),
@@ -333,6 +339,24 @@ def _simulated(
         )
 
 
+def _estimated(
+    program: LoadedProgram,
+    values: Sequence[Value],
+    report: sim.Report | None,
+    arguments: argparse.Namespace,
+) -> Bound | None:
+    """The estimate of a run that completed, where it is asked for."""
+    if not arguments.estimate or report is None or not report.completed:
+        return None
+    from tilec.tuning.bound import bound  # noqa: PLC0415 (only there)
+
+    to, known = _launch_of(program, values, arguments, SMS), target(program.arch)
+    cluster = extents(to.cluster or (1, 1, 1), "cluster")
+    grid, block = extents(to.grid, "grid"), extents(to.block, "block")
+    passed = for_simulator(to.passed)
+    return bound(program.ptx, to.name, known, grid, block, passed, cluster, to.shared, report)
+
+
 def _on_cluster(
     program: LoadedProgram,
     to: _Launch,
@@ -401,11 +425,16 @@ def _many(count: int, what: str) -> str:
 
 
 def _print(
-    report: sim.Report | None, outcomes: Sequence[Outcome], arguments: argparse.Namespace
+    report: sim.Report | None,
+    estimated: Bound | None,
+    outcomes: Sequence[Outcome],
+    arguments: argparse.Namespace,
 ) -> None:
+    notes = [] if estimated is None else [estimated.to_text()]
     if arguments.report == "html":
         assert report is not None
-        print(report.to_html([f"check {arguments.check}: {outcome}" for outcome in outcomes]))
+        checked = [f"check {arguments.check}: {outcome}" for outcome in outcomes]
+        print(report.to_html([*checked, *notes]))
         return
     if arguments.report == "json":
         document = {
@@ -413,13 +442,15 @@ def _print(
             "report": None if report is None else json.loads(report.to_json()),
             "check": [asdict(outcome) for outcome in outcomes],
         }
+        if estimated is not None:
+            document["estimate"] = estimated.json()
         print(json.dumps(document, indent=2))
         return
     if report is None:
         print(f"ran on {cuda.gpu()}")
     else:
         sys.stdout.write(report.output)
-        print(report.to_text(lines=arguments.lines))
+        print("\n".join([report.to_text(lines=arguments.lines), *notes]))
     for outcome in outcomes:
         print(f"check {arguments.check}: {outcome}")
 

@@ -247,7 +247,7 @@ class Encounters:
     def _words(
         self, lanes: Lanes, owners: Owners, byte: int, other: int, wrote: bool, harmless: bool
     ) -> str:
-        cta = self.wave.geometry.cta((other >> CTA) % CTAS - 1)
+        cta = self.wave.place((other >> CTA) % CTAS - 1)
         number = other >> INSTRUCTION
         line = ""
         if 0 < number < INSTRUCTIONS:

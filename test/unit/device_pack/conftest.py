@@ -99,8 +99,11 @@ class FakeLibrary:
         self._at(to.value)[: size.value] = byte.value
 
     def _cuModuleLoadDataEx(self, module, text, *_):  # noqa: N802
+        if text.value.startswith(b"\x7fELF"):
+            return 200  # CUDA_ERROR_INVALID_IMAGE: this GPU runs PTX
         module._obj.value = len(self._modules) + 1
         self._modules[module._obj.value] = read(text.value.decode())
+        return 0
 
     def _cuModuleGetFunction(self, function, module, name):  # noqa: N802
         function._obj.value = len(self._functions) + 1
