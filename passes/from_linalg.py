@@ -8,6 +8,7 @@ from typing import ClassVar
 from tilec.ir.mlir import ir
 
 from .kernel_pass import Kernel, KernelPass
+from .upstream.known_tiles import known_tiles
 from .upstream.outline_functions import linalg_ops, outline_functions
 
 
@@ -41,6 +42,8 @@ class FromLinalg(KernelPass):
         tile_n: its columns.
         tile_k: what a slice has of the depth.
         warps: warps of a CTA, if the kernel's `known_block_size` does not say.
+        known_tiles: what was found best, which counts before the table: for each of some products
+            `TARGET:MxNxK=TILE_MxTILE_NxTILE_KxWARPS`. A product of these extents takes it.
     """
 
     name: ClassVar[str] = "tile-from-linalg"
@@ -49,6 +52,12 @@ class FromLinalg(KernelPass):
     tile_n: int | None = None
     tile_k: int | None = None
     warps: int | None = None
+    known_tiles: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse known tiles that are none."""
+        for text in self.known_tiles:
+            known_tiles(text)
 
     def apply(self, module: ir.Module) -> None:
         """Rewrite every function and kernel of `module` that holds such an op."""
@@ -65,4 +74,6 @@ class FromLinalg(KernelPass):
         from .upstream.product_tiles import Pins  # noqa: PLC0415
 
         if linalg_ops(kernel.function):
-            convert_kernel(kernel, Pins(self.tile_m, self.tile_n, self.tile_k, self.warps))
+            known = tuple(map(known_tiles, self.known_tiles))
+            pins = Pins(self.tile_m, self.tile_n, self.tile_k, self.warps, known)
+            convert_kernel(kernel, pins)

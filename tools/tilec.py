@@ -29,6 +29,7 @@ from .pass_flags import (
     wants_remarks,
     written_remarks,
 )
+from .stored_choice import check_flags, edits, instance
 
 if TYPE_CHECKING:
     from tilec.compiled import Compiled
@@ -119,6 +120,15 @@ def _add_compilation_flags(group: argparse._ArgumentGroup) -> None:
         help="LLVM's optimisation level, -O0 to -O3 (the default)",
     )
     group.add_argument(
+        "--store",
+        metavar="FILE",
+        help="take the tiles that tile-tune found best: of linalg's products, and of a .json that "
+        "declares a template",
+    )
+    group.add_argument(
+        "--problem", metavar="SIZES", help="sizes of that template's problem, such as n=4096"
+    )
+    group.add_argument(
         "--pipeline",
         metavar="TEXT",
         help="passes to run instead of the target's, or the name of a pipeline",
@@ -169,6 +179,11 @@ def _main(arguments: argparse.Namespace) -> int:
     )
     if arguments.emit == Stage.CUBIN and arguments.output == "-" and sys.stdout.isatty():
         raise TilecError("a cubin is binary and is not written to a terminal; give -o FILE")
+    check_flags(arguments)
+    template = instance(arguments)
+    if template is not None:
+        arguments.target = template.target
+        return _compile(template.text, template.name, arguments, template.said)
     text = read_input(arguments.input)
     if name.endswith(".py"):
         raise TilecError(
@@ -177,7 +192,8 @@ def _main(arguments: argparse.Namespace) -> int:
     return _compile(text, name, arguments)
 
 
-def _compile(text: str, name: str, arguments: argparse.Namespace) -> int:
+def _compile(text: str, name: str, arguments: argparse.Namespace, taken: str = "") -> int:
+    """Compile a text; `taken` is what a remark says of where it comes from."""
     from tilec.driver import compile_input  # noqa: PLC0415
     from tilec.frontend.inputs import TextInput  # noqa: PLC0415
     from tilec.passes.base import Diagnostic, ProgramError, remarks  # noqa: PLC0415
@@ -195,6 +211,9 @@ def _compile(text: str, name: str, arguments: argparse.Namespace) -> int:
             with _crashes_reported(source, arguments):
                 compiled = compile_input(TextInput(source), _options(arguments, watched))
             found[:] = compiled.remarks
+            if taken:
+                said = Diagnostic(None, taken, "remark", decided_by="tilec", advice=True)
+                found.insert(0, said)
             if validator is not None and _last_stage(arguments).generates_code:
                 validator.check_ptx(compiled)
             if wants_remarks(arguments) and arguments.emit in (Stage.PTX, Stage.CUBIN, Stage.SASS):
@@ -245,17 +264,18 @@ def _options(arguments: argparse.Namespace, watched: Instrumentation | None) -> 
 
 def _pipeline(arguments: argparse.Namespace) -> PipelineLike | None:
     """The passes that the flags ask for; None for the target's."""
-    if not arguments.edits:
+    stored = edits(arguments)
+    if not arguments.edits and not stored:
         given: str | None = arguments.pipeline
         return given
     from tilec.passes.pipeline_text import parse_pipeline  # noqa: PLC0415
     from tilec.pipeline_choice import Edit, EditedPipeline  # noqa: PLC0415
 
-    edits = (
+    asked = (
         Edit(name, tuple(map(str, parse_pipeline(passes))), insert)
         for name, passes, insert in arguments.edits
     )
-    return EditedPipeline(arguments.pipeline, tuple(edits))
+    return EditedPipeline(arguments.pipeline, (*stored, *asked))
 
 
 def _last_stage(arguments: argparse.Namespace) -> Stage:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tilec.passes.defaults import default_of
+from tilec.passes.upstream.known_tiles import KnownTiles
 
 from .arguments import ArgumentSpec
 from .errors import TuningError
@@ -47,10 +48,12 @@ class Choice:
     Attributes:
         candidate: the value of each parameter.
         source: a store, the table of defaults, or the kernel, in words.
+        is_stored: whether it comes from a store.
     """
 
     candidate: Mapping[str, int]
     source: str
+    is_stored: bool = False
 
     def __str__(self) -> str:
         said = ", ".join(f"{name}={value}" for name, value in self.candidate.items())
@@ -125,7 +128,35 @@ def _best(tunable: Declared, problem: Problem, target: str, store: Store) -> Cho
         return None
     *_, best, device = min(found, key=lambda one: one[:3])
     how = "by the model" if device == _MODEL else f"measured on {device}"
-    return Choice(best.candidate, f"the store {store.file}, {how},")
+    return Choice(best.candidate, f"the store {store.file}, {how},", is_stored=True)
+
+
+def known_products(store: Store) -> list[KnownTiles]:
+    """What a store has of products of matrices that level 1 can take: the best for each.
+
+    Those are studies, by this compiler, of a kernel whose sizes are `m`, `n` and `k`, whose
+    parameters are `BM`, `BN`, `BK` and `warps`, and that multiplies f16 or bf16 and sums in f32.
+    """
+    from .store.keys import versions  # noqa: PLC0415 (reads tilec's files)
+
+    best: dict[tuple[str, tuple[int, int, int]], tuple[bool, float, str, KnownTiles]] = {}
+    for id_, key in store.studies().items():
+        types = sorted(key["types"].values())
+        usual = types in (["bf16", "bf16", "f32"], ["f16", "f16", "f32"])
+        current = versions().items() <= key["versions"].items()
+        if not usual or not current or set(key["sizes"]) != set("mnk"):
+            continue
+        extents = key["sizes"]["m"], key["sizes"]["n"], key["sizes"]["k"]
+        for one in store.outcomes(id_):
+            cost = (one.measured or {}).get("median", one.cost)
+            if cost is None or set(one.candidate) != {"BM", "BN", "BK", "warps"}:
+                continue
+            tiles = one.candidate["BM"], one.candidate["BN"], one.candidate["BK"]
+            made = KnownTiles(key["target"], extents, tiles, one.candidate["warps"])
+            found = one.measured is None, cost, one.name, made
+            at = key["target"], extents
+            best[at] = min(best.get(at, found), found, key=lambda one: one[:3])
+    return [made for *_, made in best.values()]
 
 
 def problem_of(tunable: Declared, args: Sequence[Any]) -> Problem:

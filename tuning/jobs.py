@@ -79,6 +79,8 @@ class Jobs:
         self._heard: dict[str, tuple[float, float]] = {}
         self._silent: set[str] = set()
         self._workers: dict[str, dict[str, Any]] = {}
+        self._left: dict[str, float] = {}
+        """When workers were last heard that have left, or others by then."""
         self._looked, self._last = 0.0, time.monotonic()
         self.lost: Counter[str] = Counter()
         """Workers that went, by how."""
@@ -211,7 +213,7 @@ class Jobs:
             return
         if self._connection.is_lost:
             raise self._connection.lost()
-        found = self._connection.workers()
+        found = self._current(self._connection.workers())
         # Of the time that this process itself was held up, nothing is known.
         if self._looked and now - self._looked > self._silence / 2:
             self._heard = {name: (seen, now) for name, (seen, _) in self._heard.items()}
@@ -219,6 +221,8 @@ class Jobs:
             self.lost["died" if address not in self._silent else "was given up"] += 1
             self._heard.pop(address, None)
             self._silent.discard(address)
+            its = self._workers[address]["last_seen"]
+            self._left[address] = max([its, *(one["last_seen"] for one in found.values())])
         for address, one in found.items():
             if self._heard.get(address, (None, 0.0))[0] != one["last_seen"]:
                 self._heard[address] = one["last_seen"], now
@@ -233,6 +237,14 @@ class Jobs:
             raise TuningError(
                 f"scheduler {self._connection.name}: no worker was heard for {self._alone:g} s"
             )
+
+    def _current(self, found: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+        """Workers without those that have left: what the scheduler says may be out of date."""
+        return {
+            address: one
+            for address, one in found.items()
+            if one["last_seen"] > self._left.get(address, -1.0)
+        }
 
     def _moved(self) -> list[Done]:
         """Make calls elsewhere whose worker is not heard, or that take too long."""

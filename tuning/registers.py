@@ -23,7 +23,8 @@ MOST = 255
 _UNIT = 8
 """Registers are given to a thread by so many (cuda_occupancy.h)."""
 _RESERVED = 34
-"""For addresses, counters and what PTX does not show: the mean of a GEMM's candidates."""
+"""For addresses, counters and what PTX does not show: about the mean of what ptxas takes beyond the
+most that lives, for candidates of `benchmarks/tuned_gemm.py`. Nothing else was fitted."""
 
 _NOT_DATA = frozenset(("pred", "b64", "s64", "u64"))
 """Types of registers that hold conditions and addresses; f64 is data."""

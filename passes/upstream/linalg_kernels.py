@@ -72,7 +72,7 @@ def _say_launch(
         op,
         f"becomes tiles of {tiles.m}x{tiles.n}x{tiles.k} (M, N, K) for "
         f"{counted(tiles.warps, 'warp')}{why}; its "
-        f"grid is ({written})",
+        f"grid is ({written}){'; ' if tiles.unknown else ''}{tiles.unknown}",
     )
     sizes = [prod(ctas.count or 0 for ctas in axis) for axis in axes]
     if all(sizes) and "known_grid_size" not in attributes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tilec.dialects.tile.tiles import bits_of
 from tilec.ir.mlir import ir
@@ -11,24 +11,35 @@ from tilec.isa.rates import SHARED_BYTES
 
 from ..analysis.costs import TILE_DEPTH, TILE_SIDE, TILE_WARPS, WARP_ACCUMULATORS
 from ..defaults import default_of
+from .known_tiles import KnownTiles
 from .memory_product import MemoryProduct
 
 _SLICE_BITS = 8 * SHARED_BYTES
 """Bits of K a slice, at most: what shared memory delivers at a time."""
 _STEP_BITS = 8 * 32
 """Bits of K that one instruction multiplies, if it is of a usual shape."""
+_STORE = "the tuning store"
 _LEAST = 16
 """Rows and columns of the smallest tile: those of an instruction."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pins:
-    """What the user says of the tiles; None where it is open."""
+    """What the user says of the tiles; None where it is open.
+
+    Attributes:
+        m: rows of A and of the result.
+        n: columns of B and of the result.
+        k: what one slice has of the depth.
+        warps: warps of a CTA.
+        known: what was found best, which a product with such extents takes.
+    """
 
     m: int | None
     n: int | None
     k: int | None
     warps: int | None
+    known: tuple[KnownTiles, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +52,7 @@ class ProductTiles:
         k: what one slice has of the depth.
         warps: warps of a CTA.
         source: where they come from, if not from the extents.
+        unknown: that the tiles that were found best are none of this product, in words.
     """
 
     m: int
@@ -48,10 +60,11 @@ class ProductTiles:
     k: int
     warps: int
     source: str = ""
+    unknown: str = ""
 
 
 def product_tiles(product: MemoryProduct, pins: Pins, target: Target | None) -> ProductTiles:
-    """The tiles of a product: those that are pinned, of the table of defaults, or by its extents.
+    """The tiles of a product: pinned, found best, of the table of defaults, or by its extents.
 
     Args:
         product: the product; its static extents make tiles no larger than they need be.
@@ -66,9 +79,20 @@ def product_tiles(product: MemoryProduct, pins: Pins, target: Target | None) -> 
         if pin is not None and (pin < 1 or pin & (pin - 1)):
             option = name if name == "warps" else f"tile-{name}"
             raise TilecError(f"{option} must be a power of two, not {pin}")
-    found = None if target is None else _of_table(product, pins, target)
-    if found is not None:
-        return found
+    if target is not None and (extents := _usual(product, pins)) is not None:
+        found = _of_known(extents, pins, target) or _of_table(extents, pins, target)
+        unknown = ""
+        if pins.known and (found is None or not found.source.startswith(_STORE)):
+            of = "x".join(map(str, extents))
+            unknown = f"{_STORE} knows no tiles for {of}, {target.name}"
+        if found is not None:
+            return replace(found, unknown=unknown)
+        return replace(_by_extents(product, pins), unknown=unknown)
+    return _by_extents(product, pins)
+
+
+def _by_extents(product: MemoryProduct, pins: Pins) -> ProductTiles:
+    """Tiles no larger than a product, as large as registers and shared memory allow."""
     *_, rows, cols = product.contraction.maps[2]
     side = TILE_SIDE * 32 // max(32, bits_of(product.elements.total))
     bits = bits_of(product.elements.a)
@@ -80,8 +104,8 @@ def product_tiles(product: MemoryProduct, pins: Pins, target: Target | None) -> 
     return ProductTiles(m, n, k, warps)
 
 
-def _of_table(product: MemoryProduct, pins: Pins, target: Target) -> ProductTiles | None:
-    """What the table of defaults has for a product of which no tile is pinned; None if nothing."""
+def _usual(product: MemoryProduct, pins: Pins) -> tuple[int, int, int] | None:
+    """M, N and K of a product that tuning may know, of which no tile is pinned; None of others."""
     *batch, rows, cols = product.contraction.maps[2]
     elements = product.elements
     usual = all(isinstance(one, ir.F16Type | ir.BF16Type) for one in (elements.a, elements.b))
@@ -91,7 +115,21 @@ def _of_table(product: MemoryProduct, pins: Pins, target: Target) -> ProductTile
     m, n, k = (extent or 0 for extent in extents)
     if (pins.m, pins.n, pins.k) != (None, None, None) or not m * n * k:
         return None
-    known = default_of("gemm", target.name, {"m": m, "n": n, "k": k})
+    return m, n, k
+
+
+def _of_known(extents: tuple[int, int, int], pins: Pins, target: Target) -> ProductTiles | None:
+    """What was found best for a product; None if nothing."""
+    for one in pins.known:
+        if (one.target, one.extents) == (target.name, extents) and pins.warps in (None, one.warps):
+            source = f"{_STORE} for {'x'.join(map(str, extents))}, {target.name},"
+            return ProductTiles(*one.tiles, one.warps, source)
+    return None
+
+
+def _of_table(extents: tuple[int, int, int], pins: Pins, target: Target) -> ProductTiles | None:
+    """What the table of defaults has for a product; None if nothing."""
+    known = default_of("gemm", target.name, dict(zip("mnk", extents, strict=True)))
     if known is None or pins.warps not in (None, known.parameters["warps"]):
         return None
     given = known.parameters

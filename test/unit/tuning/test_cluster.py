@@ -7,14 +7,15 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import tilec
 from tilec.isa import TilecError
 from tilec.tools import tile_tune
 from tilec.tuning import load
-from tilec.tuning.connection import Tls, address_of
+from tilec.tuning.connection import Connection, Tls, address_of
+from tilec.tuning.jobs import Jobs
 from tilec.tuning.store import Store
 from tilec.tuning.studies import Progress
 
@@ -88,21 +89,50 @@ def without_times(store: Store) -> dict[str, Any]:
     return found
 
 
+def test_a_worker_leaves_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Dask's answers overtake each other: one that is out of date still has who has left."""
+
+    def seen(**workers: float) -> dict[str, dict[str, float]]:
+        return {name: {"last_seen": at, "nthreads": 1} for name, at in workers.items()}
+
+    class Answers:
+        is_lost, name = False, "answers"
+
+        def __init__(self) -> None:
+            self.next: list[dict[str, dict[str, float]]] = []
+
+        def workers(self) -> dict[str, dict[str, float]]:
+            return self.next.pop(0)
+
+    monkeypatch.setattr("tilec.tuning.jobs._PERIOD", 0.0)
+    answers = Answers()
+    jobs = Jobs(cast("Connection", answers))
+    answers.next = [
+        seen(a=1.0, b=1.0), seen(b=2.0), seen(a=1.2, b=1.3), seen(b=3.0), seen(a=1.4, b=1.4),
+        seen(a=4.0, b=4.0), seen(b=5.0),
+    ]  # fmt: skip
+    heard = [sorted(jobs.workers) for _ in range(7)]
+    assert heard == [["a", "b"], ["b"], ["b"], ["b"], ["b"], ["a", "b"], ["b"]]
+    assert jobs.lost == {"died": 2}
+
+
 @pytest.mark.slow
 def test_a_cluster_finds_what_one_process_finds(
     tmp_path: Path, started: Callable[..., Started], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of three workers one is killed and one is stopped while they work."""
-    monkeypatch.setattr("tilec.tuning.jobs.SILENCE", 6.0)
+    # On a busy machine a worker that is well may be silent for some seconds.
+    monkeypatch.setattr("tilec.tuning.jobs.SILENCE", 12.0)
     cluster = started()
     workers = [cluster.worker() for _ in range(3)]
+    cluster.wait_for_workers(3)
     file = declared(tmp_path, "time.sleep(0.3)")
     lost: dict[str, int] = {}
-    after = {2: (workers[0], signal.SIGKILL), 3: (workers[1], signal.SIGSTOP)}
+    after = [(2, workers[0], signal.SIGKILL), (3, workers[1], signal.SIGSTOP)]
 
     def hurt(progress: Progress) -> None:
-        if progress.done in after:
-            worker, how = after.pop(progress.done)
+        while after and progress.done >= after[0][0]:
+            _, worker, how = after.pop(0)
             worker.send_signal(how)
         lost.update(progress.lost)
 
@@ -113,7 +143,8 @@ def test_a_cluster_finds_what_one_process_finds(
             exports.append(without_times(store))
     assert workers[0].wait() == -signal.SIGKILL
     assert workers[1].poll() is None
-    assert lost["died"] == 1
+    # Who was silent before it died counts as given up.
+    assert lost.get("died", 0) + lost.get("was given up", 0) == 1
     assert lost["stopped answering"] >= 1
     assert exports[0] == exports[1]
     assert study.refused == {"it does not compile": 2}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import re
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -89,7 +90,7 @@ def test_a_cluster_gives_what_one_process_gives(
     assert one.y.tobytes() == many.y.tobytes()
     said = capsys.readouterr().err
     assert "in this process" not in said
-    assert "remark: 1 of the workers died; what they were at ran elsewhere\n" in said
+    assert re.search(r"remark: 1 of the workers (died|was given up); what they were at ran", said)
 
 
 @pytest.mark.slow
