@@ -144,11 +144,13 @@ _BLACKWELL = (
     .inserted("tile-make-persistent", "tile-specialize-warps", before="tile-pipeline")
     .replaced("tile-rasterize")
     .inserted("tile-rasterize", before="tile-specialize-warps")
-    .inserted("tile-split-roles", before="cse")
+    .inserted("tile-store-boxes", before="tile-coalesce-stores")
+    .inserted("tile-take-over-tiles", "tile-split-roles", before="cse")
     .inserted(
         "tile-order-proxies",
         "tile-place-accumulators",
         "tile-allocate-tensor-memory",
+        "tile-request-tiles",
         before="tile-check-divergence",
     )
 )

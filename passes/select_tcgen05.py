@@ -39,10 +39,10 @@ class SelectTcgen05(KernelPass):
 
     In: level 1. Out: the same; each `tile.dot` and `tile.dot_scaled` that becomes `tcgen05.mma` has
     its key as its `form`, and `warps`, which load the sums. tile-stage-tcgen05 follows them. This
-    requires loaded operands, suitable extents and types, whole groups of four warps, columns of
-    tensor memory and shared memory. Other products are left to tile-select-mma, with a remark that
-    says why, or are errors where the target has no other instruction for them, as for those with
-    scale factors. A product that names a form keeps it.
+    requires a loaded B, an A that is loaded or has whole 128 rows, suitable extents and types,
+    whole groups of four warps, columns of tensor memory and shared memory. Other products are left
+    to tile-select-mma, with a remark that says why, or are errors where the target has no other
+    instruction for them, as for those with scale factors. A product that names a form keeps it.
 
     Attributes:
         instruction: `mma.sync` leaves all products that name no form to tile-select-mma.
@@ -115,10 +115,12 @@ def _reason(dot: TensorProductOfTiles, chosen: TensorChoice) -> str:
     d, step = chosen.product.operand("d"), chosen.product.operand("b").rows
     count = rows // d.rows * (cols // d.cols) * (depth // step)
     m, n = chosen.warps
-    sums = counted(chosen.columns - chosen.factor_columns, "column")
+    sums = counted(rows * cols // d.rows, "column")
     factors = ""
     if chosen.factor_columns:
         factors = f" and its scale factors in {chosen.factor_columns}"
+    if "a" not in chosen.buffers:
+        factors = ", and A, which is computed, is stored there, too"
     return (
         f"becomes {count} {chosen.key.mnemonic} of {chosen.product.shape}, issued by one thread; "
         f"its sums lie in {sums} of tensor memory, which {m}x{n} warps load{factors}"

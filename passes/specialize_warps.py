@@ -17,7 +17,7 @@ from tilec.isa.wording import counted
 from .analysis.costs import LEAST_WARPGROUPS
 from .functions import take_positive
 from .hopper.box_copies import boxes_of
-from .hopper.parting import Parting, loops_of_products, plan_parting
+from .hopper.parting import Parting, least_warpgroups, loops_of_products, plan_parting
 from .hopper.rings import Specialised
 from .hopper.turns import PAIR, takes_turns
 from .hopper.wait_choice import may_defer, why_awaited
@@ -43,7 +43,8 @@ class SpecializeWarps(KernelPass):
     Attributes:
         enabled: false leaves all loops to tile-pipeline.
         least: warpgroups that must compute. Of one alone an SM holds several CTAs, of which some
-            multiply while others wait; a ring that takes all shared memory would leave one.
+            multiply while others wait; a ring that takes all shared memory would leave one. One is
+            enough where products are in tensor memory, as threads only issue them.
     """
 
     name: ClassVar[str] = "tile-specialize-warps"
@@ -76,10 +77,12 @@ class SpecializeWarps(KernelPass):
 
     def _too_few(self, kernel: Kernel, turns: int) -> str:
         """Why warps that load would not pay."""
-        groups = kernel.threads // WARPGROUP_THREADS * turns
+        groups, least = kernel.threads // WARPGROUP_THREADS * turns, self.least
+        if least == LEAST_WARPGROUPS:
+            least = least_warpgroups(kernel)
         return (
-            f"only {counted(groups, 'warpgroup')} would compute, fewer than {self.least}"
-            if groups < self.least
+            f"only {counted(groups, 'warpgroup')} would compute, fewer than {least}"
+            if groups < least
             else ""
         )
 

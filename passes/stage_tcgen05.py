@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from tilec.dialects.tile.emit import emit
 from tilec.dialects.tile.ops import DotScaledOp, TensorDotOp, TensorDotScaledOp
-from tilec.dialects.tile.ops.dots import is_of_tensor_memory
+from tilec.dialects.tile.ops.dots import dot_values, is_of_tensor_memory
 from tilec.ir.aliases import Attribute
 from tilec.ir.mlir import ir
 
@@ -25,7 +25,8 @@ class StageTcgen05(KernelPass):
     `tile.dot_scaled`s. A, B and scale factors are copied to buffers by `tile.async_copy`, with a
     commit, a wait and barriers, which tile-pipeline rewrites. Each buffer of A or B consists of
     panels as wide as a line of its swizzle, as descriptors require; scale factors lie in the order
-    in which `tcgen05.cp` copies them. A load is kept if another op needs its tile.
+    in which `tcgen05.cp` copies them; an A of tensor memory stays a tile. A load is kept if another
+    op needs its tile.
     """
 
     name: ClassVar[str] = "tile-stage-tcgen05"
@@ -38,7 +39,7 @@ class StageTcgen05(KernelPass):
 
 def _rewrite(dot: TensorProductOfTiles, choice: TensorChoice, staging: OperandStaging) -> None:
     """The product of what the buffers hold."""
-    operands, indices = [], []
+    values, indices = dot_values(dot), []
     attributes: dict[str, Attribute] = {
         "form": ir.StringAttr.get(choice.key.ptx),
         "types": ir.StringAttr.get(choice.types),
@@ -47,12 +48,12 @@ def _rewrite(dot: TensorProductOfTiles, choice: TensorChoice, staging: OperandSt
     with ir.InsertionPoint(dot), dot.location:
         zero = index_constant(0)
         for name, (load, kind) in choice.buffers.items():
-            operands.append(staging.buffer(load, kind))
+            values[name] = staging.buffer(load, kind)
             indices += [zero] * len(kind.shape)
             if kind.transposed:
                 attributes[f"transpose_{name}"] = ir.UnitAttr.get()
-        a, b, *scales = operands
+        values.pop("d")
         product = TensorDotScaledOp if isinstance(dot, DotScaledOp) else TensorDotOp
-        result = emit(product, [a, b, dot.c, *scales, *indices], dot.d.type, **attributes)
+        result = emit(product, [*values.values(), *indices], dot.d.type, **attributes)
     dot.d.replace_all_uses_with(result)
     dot.operation.erase()

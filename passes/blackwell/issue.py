@@ -22,7 +22,11 @@ def fence(side: str) -> None:
 
 
 def issue(
-    dot: TensorDot, accumulator: Value, adds: Value, factors: ScaleFactors | None = None
+    dot: TensorDot,
+    accumulator: Value,
+    adds: Value,
+    factors: ScaleFactors | None = None,
+    left: Value | None = None,
 ) -> None:
     """All instructions of a product; the first along K of each matrix adds D if `adds`.
 
@@ -31,6 +35,7 @@ def issue(
         accumulator: its sums in tensor memory.
         adds: an i1.
         factors: its scale factors in tensor memory, if it has some.
+        left: A in tensor memory, if that is a tile.
     """
     product = dot.key
     d, step = product.operand("d"), product.operand("b").rows
@@ -38,17 +43,21 @@ def issue(
     attributes: dict[str, Attribute] = {
         name: dot.attributes[name] for name in dot.attributes if name != "warps"
     }
-    operands = {name: _Matrix(dot, name) for name in "ab"}
+    operands = {name: _Matrix(dot, name) for name in ("ab" if left is None else "b")}
     true, zero = arith.integer(i1(), 1), index_constant(0)
     if factors is not None:
         factors.copy()
     for k, m, n in cross(range(dot.depth() // step), range(rows // d.rows), range(cols // d.cols)):
+        if left is None:
+            first = operands["a"].indices(m * d.rows, k * step)
+        else:
+            first = [index_constant(m), zero, zero, index_constant(k * step)]
         at = [
-            *operands["a"].indices(m * d.rows, k * step),
+            *first,
             *operands["b"].indices(n * d.cols, k * step),
             *(index_constant(m), index_constant(n), zero, zero),
         ]
-        given = [dot.a, dot.b, accumulator, true if k else adds]
+        given = [dot.a if left is None else left, dot.b, accumulator, true if k else adds]
         if factors is None:
             emit_effect(Tcgen05MmaOp, [*given, *at], dot.location, **attributes)
         else:

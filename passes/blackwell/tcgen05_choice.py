@@ -20,6 +20,7 @@ from tilec.dialects.tile.tensor_dots import (
     dot_types,
 )
 from tilec.dialects.tile.tiles import PlainTile, bits_of
+from tilec.ir.aliases import Value
 from tilec.ir.attributes import attribute
 from tilec.ir.mlir import ir, scf
 from tilec.isa import LANES, Target, TilecError
@@ -44,7 +45,7 @@ _SCALED_KINDS = tuple(
 )
 _TURNING = (8, 16)
 """Bits of elements that descriptors tell along M and N."""
-_WORD = 32
+_WORD, _HALF = 32, 16
 
 
 TensorProductOfTiles: TypeAlias = DotOp | DotScaledOp
@@ -60,7 +61,7 @@ class TensorChoice(NamedTuple):
         product: what each instruction computes.
         warps: that load the sums, along M and along N.
         buffers: of each operand the load that fills it, and how it lies in shared memory.
-        columns: of tensor memory that the accumulator and scale factors take.
+        columns: of tensor memory that the accumulator, A and scale factors take.
         factor_columns: of those, what scale factors take.
     """
 
@@ -104,9 +105,14 @@ def choose(
     key, types = _instruction(dot, tiles, unsigned, target)
     values = dot_values(dot)
     buffers = {}
-    for name in "ab":
-        with _of(name.upper()):
-            buffers[name] = loaded_operand(name, values[name], uniformity, _TURNING)
+    with _of("A"):
+        found = _left(dot, values["a"], key, uniformity)
+    if found is None:
+        key = tensor_product(_in_tensor(key), scaled=False)
+    else:
+        buffers["a"] = found
+    with _of("B"):
+        buffers["b"] = loaded_operand("b", values["b"], uniformity, _TURNING)
     rows, cols = tiles["d"].shape
     flags = tuple(f"transpose_{n}" for n, (_, buffer) in buffers.items() if buffer.transposed)
     product = described_dot(key, types, (rows, cols), flags)
@@ -116,13 +122,40 @@ def choose(
         raise TilecError(f"{depth} of K are not a multiple of the {step} of {product.ptx}")
     grid = _grid(dot, tiles["d"], product, warps)
     _check_registers(tiles["d"], warps, target)
-    factors = 0
+    columns, factors = prod(tiles["d"].shape) // product.operand("d").rows, 0
+    if found is None:
+        packed = _WORD // bits_of(tiles["a"].element)
+        accumulator_tile((MOST_ROWS, depth), rows, depth, grid, packed)
+        columns += rows // MOST_ROWS * depth // packed
     for name in (name for name in ("sfa", "sfb") if name in values):
         with _of(name):
-            buffers[name] = found = factor_buffer(name, values[name], uniformity)
-        factors += factor_columns(found[1])
-    columns = prod(tiles["d"].shape) // product.operand("d").rows
+            buffers[name] = factor_buffer(name, values[name], uniformity)
+        factors += factor_columns(buffers[name][1])
     return TensorChoice(key, types, product, grid, buffers, columns + factors, factors)
+
+
+def _left(
+    dot: TensorProductOfTiles, value: Value, key: TensorProduct, uniformity: Uniformity
+) -> tuple[LoadOp, OperandBuffer] | None:
+    """How A lies in shared memory; None if it is stored to tensor memory.
+
+    Raises:
+        TilecError: if it does neither.
+    """
+    if key.a == "tensor":
+        return None
+    try:
+        return loaded_operand("a", value, uniformity, _TURNING)
+    except TilecError:
+        tile, pinned = tile_of(value), "form" in dot.attributes
+        if pinned or key.scaled or tile.shape[0] % MOST_ROWS or bits_of(tile.element) > _HALF:
+            raise
+        return None
+
+
+def _in_tensor(key: TensorProduct) -> str:
+    """The instruction with A in tensor memory."""
+    return key.ptx.replace(".a::descriptor", ".a::tensor")
 
 
 @contextmanager
@@ -175,8 +208,8 @@ def _instruction(
     scaled = isinstance(dot, DotScaledOp)
     if is_of_tensor_memory(dot):
         key = tensor_product(attribute(dot, "form", ir.StringAttr).value, scaled=scaled)
-        if key.group != 1 or key.stationary or key.a != "descriptor":
-            raise TilecError(f"{key.ptx} is not for one CTA with A and B in shared memory")
+        if key.group != 1 or key.stationary or (scaled and key.a != "descriptor"):
+            raise TilecError(f"{key.ptx} is not for one CTA with B in shared memory, and A there")
         return key, dot_types(key, tiles, unsigned)
     for kind in _SCALED_KINDS if scaled else _KINDS:
         key = tensor_product(f"tcgen05.mma.cta_group::1.kind::{kind}.a::descriptor", scaled=scaled)

@@ -37,7 +37,9 @@ def query(op: QueryCancelOp, expansion: Expansion) -> list[Values]:
     zero = llvm.constant_i32(0)
     there = arith.cmpi(arith.CmpI.NE, fields[0], zero)
     index = ir.IndexType.get()
-    return [[there], *([arith.index_castui(field, index)] for field in fields[1:])]
+    found: list[Values] = [[there]]
+    found += [[arith.index_castui(field, index)] for field in fields[1:]]
+    return found
 
 
 def _place(responses: Value, place: Value) -> Value:

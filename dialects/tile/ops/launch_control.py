@@ -19,6 +19,8 @@ from .base import TileOp, check_indices, memory
 WORDS = 2
 """Words of 64 bits of a response."""
 RESPONSE_BYTES = 16
+ASKS = "clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128"
+"""The instruction that asks for the own CTA."""
 
 
 def _check_responses(value: Value, indices: Sequence[Value]) -> None:
@@ -78,10 +80,7 @@ class TryCancelOp(TileOp, name="try_cancel"):
     def mnemonic(self) -> str:
         """The instruction for shared memory of the own CTA, or of all of the cluster."""
         cast = ".multicast::cluster::all" if "multicast" in self.attributes else ""
-        return (
-            "clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes"
-            f"{cast}.b128"
-        )
+        return ASKS.replace(".b128", f"{cast}.b128")
 
     def check(self) -> None:
         """Verify the response's place and the mbarrier."""

@@ -89,9 +89,9 @@ def test_tensor_memory(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["kernels/gemm.mlir", "kernels/scaled_gemm.mlir"])
+@pytest.mark.parametrize("name", ["gemm", "scaled_gemm", "attention"])
 def test_products_in_tensor_memory(name: str) -> None:
-    found = validated(name, "sm_100a")
+    found = validated(f"kernels/{name}.mlir", "sm_100a")
     assert found is not None
     assert not found.left
     assert {"tile-stage-tcgen05", "tile-place-accumulators"} <= set(found.validated)
