@@ -9,6 +9,8 @@ wait for the last, release it
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tilec.dialects.tile.attributes import DEFER_WAIT
 from tilec.dialects.tile.emit import emit_effect, i64
 from tilec.dialects.tile.ops import WgmmaFenceOp, WgmmaWaitOp
@@ -79,12 +81,13 @@ class CarriedProduct:
         results |= {at: known[self._passed[at]] for at in body.carried}
         return [results[at] for at in range(len(self._passed))]
 
-    def _round(self, counter: Value, arguments: list[Value]) -> list[Value]:
+    def _round(self, counter: Value, arguments: Sequence[Value]) -> list[Value]:
         """A round: what the loop carries after it."""
         body = self._body
         sums, given, before = self._parted(arguments)
         known: Known = dict(zip(self._others(self._arguments), given, strict=True))
-        known |= {self._counter: counter, **dict(zip(body.fence.results, sums, strict=True))}
+        known |= {self._counter: counter}
+        known |= dict(zip(body.fence.results, sums, strict=True))
         make_anew(body.before, known)
         with body.fence.location:  # orders nothing, as no thread touches them; ptxas wants it
             emit_effect(WgmmaFenceOp, [])
@@ -100,7 +103,7 @@ class CarriedProduct:
         values = [*body.wait.operands, *self._others(self._passed), *body.roots]
         return [known.get(value, value) for value in values]
 
-    def _parted(self, values: list[Value]) -> tuple[list[Value], list[Value], Known]:
+    def _parted(self, values: Sequence[Value]) -> tuple[Sequence[Value], Sequence[Value], Known]:
         """The three: of the last what the releases of the round before are computed from."""
         body = self._body
         sums, others = len(body.wait.operands), len(self._passed) - len(body.carried)

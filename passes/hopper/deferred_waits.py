@@ -54,7 +54,7 @@ class DeferredWait(NamedTuple):
     before: list[ir.Operation]
     others: list[ir.Operation]
     carried: list[int]
-    roots: list[Value]
+    roots: Sequence[Value]
 
 
 def deferred_wait(loop: Op) -> DeferredWait | str:
@@ -104,7 +104,7 @@ def _given(value: Value, wait: ir.Operation) -> Place | None:
     """Where in what a wait gives a fragment lies; None if it comes from elsewhere."""
     piece = defining_op(value, SliceOp)
     part = defining_op(value if piece is None else piece.operands[0], WarpPartOp)
-    if part is None or part.operands[0].owner != wait:
+    if part is None or part.operands[0] not in list(wait.results):
         return None
     number = list(wait.results).index(part.operands[0])
     index = 0 if piece is None else attribute(piece, "index", ir.IntegerAttr).value
