@@ -15,6 +15,7 @@ measurement. The exit status is 1 if the table's is longer than f35790c's for an
 from __future__ import annotations
 
 import argparse
+import datetime
 import json
 import os
 import pickle
@@ -37,6 +38,7 @@ from tilec.isa.gpus import gpu_of
 from tilec.isa.rates import SHARED_BYTES, rates
 from tilec.launch.occupancy import occupancy
 from tilec.sim.ptx import read
+from tilec.tuning.store.keys import versions
 
 BASE = "f35790c"
 CAPTURE = Path(__file__).with_name("captured_launches.py")
@@ -47,6 +49,8 @@ OWN = {
 """What f35790c's examples have by themselves."""
 DEPTHS, BETWEEN = (256, 768), 512
 STEPS = 1 << 30
+ASKED = ("mbarrier", "tcgen05.commit")
+"""What touches mbarriers alone."""
 Quantities = dict[str, float]
 
 
@@ -126,7 +130,7 @@ def simulated(launch: Mapping[str, Any]) -> tuple[Quantities, dict[str, float]]:
     shared_by = 1 if clusters is None else max(clusters if isinstance(clusters, tuple) else (1,))
     polls = 3 * report.waits_in_vain
     # An mbarrier is asked as often as it takes: that is no work of the kernel's.
-    data = [one for one in report.lines if not one.instruction.startswith("mbarrier")]
+    data = [one for one in report.lines if not one.instruction.startswith(ASKED)]
     wavefronts = sum(one.wavefronts for one in data)
     found = {
         "instructions": report.warp_instructions - polls,
@@ -285,7 +289,9 @@ def main() -> None:
     rows = compared(given.kernel or tuple(OWN), targets)
     worse = [row for row in rows if row["time"] > 1 + 1e-9]
     if given.json:
-        print(json.dumps({"base": BASE, "rows": rows, "worse": len(worse)}, indent=1))
+        today = datetime.datetime.now(datetime.UTC).date().isoformat()
+        made = {"base": BASE, "date": today, "versions": dict(versions())}
+        print(json.dumps({**made, "rows": rows, "worse": len(worse)}, indent=1))
     else:
         print("| kernel | target | sizes | parameters | time | instructions | shared | loaded |")
         print("|---|---|---|---|---|---|---|---|")

@@ -8,15 +8,18 @@ SIGKILL many times, at random, and continued each time by the same command. What
 then is compared with the undisturbed one's, times aside.
 
 Rates are candidates a second of wall clock, and candidates a second of the CPU time of all
-processes, which tells more on a machine that others use. With `--folder` the stores and what each
-run took are kept, and runs that are finished there are not repeated.
+processes, which tells more on a machine that others use; the load averages beside them say whether
+it was. With `--folder` the stores and what each run took are kept, and runs that are finished there
+are not repeated; of the run that is killed the kills are kept.
 """
 
 from __future__ import annotations
 
 import argparse
+import datetime
 import json
 import os
+import platform
 import random
 import resource
 import signal
@@ -30,6 +33,7 @@ from typing import Any
 
 from tilec.tuning import load
 from tilec.tuning.store import Store
+from tilec.tuning.store.keys import versions
 
 KERNEL = Path(__file__).with_name("tuned_gemm.py")
 TARGETS = ("sm_80", "sm_90a", "sm_100a")
@@ -65,9 +69,11 @@ def undisturbed(store: Path, jobs: int, pins: Sequence[str]) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(known.read_text())
         return found
     store.unlink(missing_ok=True)
+    loads = [os.getloadavg()]
     began, before = time.perf_counter(), cpu_seconds()
     made = subprocess.run(command(store, jobs, pins), stdout=subprocess.PIPE, check=True)
     seconds, cpu = time.perf_counter() - began, cpu_seconds() - before
+    loads.append(os.getloadavg())
     count = trials(results(store))
     found = {
         "jobs": jobs,
@@ -76,10 +82,22 @@ def undisturbed(store: Path, jobs: int, pins: Sequence[str]) -> dict[str, Any]:
         "rate": count / seconds,
         "cpu_seconds": cpu,
         "rate_of_cpu": count / cpu,
+        "loads": loads,
         "refused": {one["target"]: one["refused"] for one in json.loads(made.stdout)},
     }
     known.write_text(json.dumps(found))
     return found
+
+
+def machine() -> dict[str, Any]:
+    """Where and when it was measured."""
+    return {
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "system": platform.platform(),
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
+        "versions": dict(versions()),
+    }
 
 
 def cpu_seconds() -> float:
@@ -98,9 +116,12 @@ def killed(store: Path, jobs: int, pins: Sequence[str], kills: int, seconds: flo
         kills: how often it is killed.
         seconds: that an undisturbed run takes.
     """
-    store.unlink(missing_ok=True)
-    chance = random.Random(SEED)
-    done = 0
+    noted = store.with_suffix(".kills")
+    if not noted.exists():
+        store.unlink(missing_ok=True)
+        noted.write_text("0")
+    done = int(noted.read_text())
+    chance = random.Random(SEED + done)
     while done < kills:
         process = subprocess.Popen(command(store, jobs, pins), stdout=subprocess.DEVNULL)
         try:
@@ -110,6 +131,7 @@ def killed(store: Path, jobs: int, pins: Sequence[str], kills: int, seconds: flo
             os.kill(process.pid, signal.SIGKILL)
             process.wait()
             done += 1
+            noted.write_text(str(done))
     subprocess.run(command(store, jobs, pins), stdout=subprocess.DEVNULL, check=True)
     return done
 
@@ -141,7 +163,7 @@ def main() -> None:
         stores = [results(file) for file in (*files, disturbed)]
         same = all(one == stores[0] for one in stores)
     if arguments.json:
-        print(json.dumps({"runs": runs, "kills": kills, "same": same}, indent=1))
+        print(json.dumps({**machine(), "runs": runs, "kills": kills, "same": same}, indent=1))
     else:
         for run in runs:
             print(

@@ -35,7 +35,7 @@ class TensorTiles:
 
     def _load(self, op: TensorLoadOp, _: Expansion) -> list[Values]:
         """A load for each fragment, and one wait for all."""
-        form = ir.StringAttr.get(op.move(store=False))
+        form = self._form(op, store=False)
         types = self._types.of(op.tile.type) or []
         loaded = [
             emit(Tcgen05LdOp, [op.source, *at], type_, form=form)
@@ -45,11 +45,18 @@ class TensorTiles:
 
     def _store(self, op: TensorStoreOp, expansion: Expansion) -> list[Values]:
         """A store for each fragment, and one wait for all."""
-        form = ir.StringAttr.get(op.move(store=True))
+        form = self._form(op, store=True)
         for value, at in zip(expansion.values(op.tile), self._places(op), strict=True):
             emit_effect(Tcgen05StOp, [value, op.target, *at], form=form)
         emit_effect(Tcgen05WaitStOp)
         return []
+
+    def _form(self, op: AccumulatorMoveOp, *, store: bool) -> ir.StringAttr:
+        """What moves a fragment: less than a warp could at once, if a product has smaller ones."""
+        tile = self._types.tile(op.held.type)
+        assert tile is not None
+        _, columns = self._types.parts(tile).unit.out_sizes.values()
+        return ir.StringAttr.get(op.move(columns, store=store))
 
     def _places(self, op: AccumulatorMoveOp) -> list[list[Value]]:
         """Of each fragment the matrix, and the row and column in that."""

@@ -19,8 +19,8 @@ TRANSFERS = ("bra", *LEAVING)
 WITHOUT_RESULT = ("st", "bar", "barrier", "red", "membar", "fence", "cp", "stmatrix", "nanosleep",
                   "prefetch", "griddepcontrol", "setmaxnreg", *TRANSFERS)  # fmt: skip
 
-SETTLED = "mbarrier"
-"""What is answered without a look at what it asks: waits are over."""
+SETTLED = ("mbarrier", "clusterlaunchcontrol")
+"""What is answered without a look at what it asks: waits are over, and requests are in vain."""
 
 
 def written(instruction: Instruction) -> Iterator[str]:
@@ -89,7 +89,7 @@ def needed(
             continue
         found.add(name)
         for one in by_result.get(name, ()):
-            if one.opcode != SETTLED:
+            if one.opcode not in SETTLED:
                 waiting.extend(other for other in sources(one) if other not in found)
     return found
 

@@ -179,6 +179,8 @@ def step(registers: Registers, found: Instruction) -> Step:
         return _shuffle(registers, found)
     if found.opcode == "mbarrier":
         return _settled(registers, found)
+    if found.opcode == "clusterlaunchcontrol":
+        return _declined(registers, found)
     return _arithmetic(registers, found)
 
 
@@ -289,6 +291,16 @@ def _shuffle(registers: Registers, found: Instruction) -> Step:
         registers.write(name, known, mask)
 
     return take
+
+
+def _declined(registers: Registers, found: Instruction) -> Step:
+    """A request for the work of another cluster: in vain, so that each does its own, all of it."""
+    if "is_canceled" not in found.modifiers:
+        return _forget(registers, found)
+    name = plain_name(found.operands[0])
+    assert name is not None
+    canceled = np.zeros((1, 1, 1), np.bool_)
+    return lambda mask: registers.write(name, canceled, mask)
 
 
 def _settled(registers: Registers, found: Instruction) -> Step:

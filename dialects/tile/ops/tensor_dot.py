@@ -178,14 +178,17 @@ class AccumulatorMoveOp(TileOp):
         m, n, rows, cols = ir.MemRefType(self.operands[self.MEMORY].type).shape
         return m, n, rows, cols
 
-    def move(self, *, store: bool) -> str:
-        """The instruction by which a warp moves a piece of it.
+    def move(self, columns: int, *, store: bool) -> str:
+        """The instruction by which a warp moves a fragment of it.
+
+        Args:
+            columns: of the fragment, which is no more than `unit`.
+            store: whether it stores.
 
         Raises:
             TilecError: if there is none.
         """
-        _, many, rows, cols = self.matrices
-        return move_key(rows, many * cols // self.grid[1], store=store, packed=self.packed)
+        return move_key(self.matrices[2], columns, store=store, packed=self.packed)
 
     @property
     def packed(self) -> int:

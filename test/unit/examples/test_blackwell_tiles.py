@@ -6,9 +6,11 @@ by the compiler or the simulator. More random programs: TILEC_RANDOM_BLACKWELL=1
 
 from __future__ import annotations
 
+import math
 import os
 import random
 import re
+import runpy
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -61,6 +63,20 @@ def test_products(gemm: Gemm, extents: tuple[int, int, int]) -> None:
     assert ("cp.async.bulk.tensor" in program.ptx) == (not gemm.doubles)
     assert ("tcgen05.st" in program.ptx) >= gemm.doubles
     gemm.run(program, extents, sms=2)
+
+
+def test_a_tile_of_both_kinds_of_products() -> None:
+    """Attention of 64 rows: scores lie as `mma.sync` has them, and are loaded in its fragments."""
+    kernel = runpy.run_path(str(KERNELS / "attention.py"))["attention"]
+    q, k, v = np.random.default_rng(0).standard_normal((3, 1, 64, 64)).astype(np.float16)
+    found = np.empty_like(q)
+    kernel = kernel.using(target="sm_100a", device="sim", warps=4)
+    report = kernel[1, 1](q, k, v, found, math.log2(math.e) / 8, BM=64, BN=64)
+    forms = {one.form.partition(".")[0] for one in report.matrix}
+    assert forms >= {"tcgen05", "mma"}
+    powers = np.exp(q.astype(np.float32) @ k.astype(np.float32).swapaxes(1, 2) / 8)
+    expected = powers / powers.sum(axis=2, keepdims=True) @ v.astype(np.float32)
+    np.testing.assert_allclose(found, expected, atol=2e-3)
 
 
 @pytest.mark.parametrize("seed", [pytest.param(n, marks=slow) for n in range(COUNT)])
