@@ -292,15 +292,18 @@ def metadata(bits: int) -> LinearLayout:
     return layout.reorder(("row", "col"), ("lane", "column", "nibble"))
 
 
+_QUARTER = 32
+"""Lanes that a warp reaches."""
+
+
 def copied(shape: CopyShape) -> Indices:
     """Lanes that each row of a `tcgen05.cp` goes to, (copies, rows). PTX ISA 9.7.16.9.2.
 
-    Raises:
-        LayoutError: if the ISA has no more than a picture of it.
+    Of four rows the ISA has a picture only, read here as one for each warp's quarter of the lanes.
     """
-    if shape.rows % 32:
-        raise LayoutError(f"where tcgen05.cp puts {shape.name} is published only as a picture")
     row = np.arange(shape.rows)
+    if shape.rows < _QUARTER:
+        return _QUARTER * row[None, :]
     match shape.cast:
         case "warpx4":
             return row + 32 * np.arange(4)[:, None]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 from tilec.isa import TilecError
 from tilec.isa.operands import by_descriptor
 from tilec.isa.tensor_memory import COPIES, LANES, lane_and_column
 from tilec.isa.wording import counted
-from tilec.layout import LayoutError
 from tilec.layout.tensor_memory import copied
 
 from .binding import Binding
@@ -15,6 +15,22 @@ from .checks.in_flight import Thread
 from .shared_operands import CHUNK, gather
 from .tensor_memory import ctas_of
 from .tensor_operands import placed
+
+_GROUP = 8
+"""Rows that stand together in shared memory."""
+_PACKED = {6: "b6x16_p32", 4: "b4x16_p64"}
+"""Bits of elements that stand packed in shared memory, by how mnemonics name them."""
+
+
+def _unpacked(rows: NDArray[np.uint8], bits: int) -> NDArray[np.uint8]:
+    """Rows of bytes, of each 16 of which the first hold 16 elements; those of 4 bits move up by 2.
+
+    As elements stand in the bytes of A in tensor memory: PTX ISA 9.7.16.10.4.
+    """
+    chunks = rows.reshape(len(rows), -1, CHUNK)[..., : CHUNK * bits // 8]
+    each = np.unpackbits(chunks, axis=-1, bitorder="little").reshape(*chunks.shape[:2], CHUNK, bits)
+    codes = np.packbits(each, axis=-1, bitorder="little")[..., 0]
+    return np.ascontiguousarray(codes << (2 if bits == 4 else 0)).reshape(rows.shape)
 
 
 class TensorCopy:
@@ -24,12 +40,10 @@ class TensorCopy:
         self.machine, self.instruction = binding.machine, binding.instruction
         words = binding.modifiers
         shape = next((one for one in COPIES if {*one.name.split(".")} <= {*words}), None)
-        if shape is None or "b8x16" in words:
+        if shape is None:
             raise binding.error(f"'{binding.instruction.mnemonic}' is not simulated")
-        try:
-            self._lanes = copied(shape)
-        except LayoutError as error:
-            raise binding.error(str(error)) from None
+        self._lanes = copied(shape)
+        self._packed = next((bits for bits, word in _PACKED.items() if word in words), 0)
         address, source = binding.expect(2)
         self._group = 2 if "cta_group::2" in words else 1
         self._rows, self._bytes = shape.rows, shape.bits // 8
@@ -55,7 +69,9 @@ class TensorCopy:
         registers = machine.registers
         word = int(machine.full(registers[self._descriptor])[thread])
         address = int(machine.full(registers[self._slot])[thread]) + self._extra
-        at = placed(by_descriptor("a", "b8", self._rows, self._bytes), word, transposed=False)
+        # Descriptors tell rows by the eight.
+        source = by_descriptor("a", "b8", max(self._rows, _GROUP), self._bytes)
+        at = placed(source, word, transposed=False)[: self._rows]
         if int(at.max()) + CHUNK > memory.shared_bytes:
             raise TilecError(
                 f"its source reaches {int(at.max()) + CHUNK:#x}, and shared memory has "
@@ -70,9 +86,11 @@ class TensorCopy:
             observer = machine.observer
             if observer is not None and observer.tensor is not None:
                 granules = np.unique(at >> 4)
-                reads = [(granules, False)]
+                reads = [(granules, self._packed > 0)]
                 observer.tensor.product(self.instruction, thread, columns, reads, cta)
             base = memory.shared_base + cta * memory.shared_stride
-            rows = gather(memory.data, base, at, 1, transposed=False).view(np.uint32)
-            machine.tensor.data[cta, lanes[:, :, None], columns] = rows[None]
+            rows = gather(memory.data, base, at, 1, transposed=False)
+            if self._packed:
+                rows = _unpacked(rows, self._packed)
+            machine.tensor.data[cta, lanes[:, :, None], columns] = rows.view(np.uint32)[None]
             machine.tensor.written[cta, lanes[:, :, None], columns] = True

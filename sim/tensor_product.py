@@ -86,8 +86,6 @@ class TensorMultiply:
         items = self._binding.items(operands.pop(0))
         if len(items) != self.product.lane_words or not self.product.masked:
             raise self._binding.error(f"'{self.product.mnemonic}' takes no such mask of lanes")
-        if self.product.group > 1:  # whose words are which CTA's is not published
-            raise self._binding.error(f"'{self.product.mnemonic}' takes no such mask of lanes")
         return [self._binding.source(item, "b32") for item in items]
 
     def _last(self, operands: list[Operand]) -> int:
@@ -176,8 +174,10 @@ class TensorMultiply:
         memory = self.machine.tensor
         if self._lanes:
             mask = [self._places.value(slot, thread) for slot in self._lanes]
-            kept = np.array([mask[lane // 32] >> lane % 32 & 1 for lane in range(LANES)], np.bool_)
-            some = ~kept[places.lanes]
+            # Of a pair the first CTA's lanes come first, which is our reading.
+            lanes = LANES * (places.ctas - places.ctas.min()) + places.lanes
+            kept = np.array([mask[at // 32] >> at % 32 & 1 for at in range(32 * len(mask))], bool)
+            some = ~kept[lanes]
             places, words = Places(*(one[some] for one in places)), words[some]
         memory.data[places] = words
         memory.written[places] = True

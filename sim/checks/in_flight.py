@@ -139,6 +139,7 @@ class InFlight:
         granules: Array,
         barrier: int | None,
         swizzle: str = "",
+        home: int = -1,
     ) -> Operation:
         """A thread has a copy write granules of a CTA's shared memory.
 
@@ -147,8 +148,9 @@ class InFlight:
             thread: who issued it.
             cta: whose shared memory.
             granules: of 16 bytes, ascending, each once.
-            barrier: offset of the mbarrier that is told, in the same CTA.
+            barrier: offset of the mbarrier that is told.
             swizzle: how a tensor copy arranges it.
+            home: the CTA of the mbarrier; -1 for the same.
         """
         operations = self.operations
         operations.follow()
@@ -170,7 +172,7 @@ class InFlight:
             operations.release(operation, operation.granules[common])
         self.proxies.replaced(flat)
         self.shared.overwrite(cta, granules, instruction)
-        return operations.add_write(instruction, cta, granules, barrier, swizzle)
+        return operations.add_write(instruction, cta, granules, barrier, swizzle, home)
 
     def read(
         self,

@@ -20,8 +20,9 @@ class Operation:
         number: a name, from 1.
         cta: whose shared memory it touches.
         granules: 16-byte granules of that which nothing has replaced since, each once.
-        known: when each warp of the CTA saw it complete, 0 if not yet, (warps,).
+        known: when each warp of `home` saw it complete, 0 if not yet, (warps,).
         barrier: offset of the mbarrier that it completes on, or None.
+        home: the CTA of that mbarrier: of a copy of a pair that of either; -1 for its own.
         phase: the phase that it completes there; None until it has.
         swizzle: how a tensor copy arranges what it writes; empty of what does not say.
     """
@@ -34,6 +35,11 @@ class Operation:
     barrier: int | None = None
     phase: int | None = field(default=None)
     swizzle: str = ""
+    home: int = -1
+
+    def __post_init__(self) -> None:
+        if self.home < 0:
+            self.home = self.cta
 
     @property
     def complete(self) -> bool:
@@ -42,9 +48,9 @@ class Operation:
 
     def visible(self, clocks: Clocks, cta: int, warp: int) -> bool:
         """Whether it comes before what a warp of that CTA, or another of the cluster, does next."""
-        if cta == self.cta and self.known[warp]:
+        if cta == self.home and self.known[warp]:
             return True
-        seen = clocks.toward(cta, warp, self.cta)
+        seen = clocks.toward(cta, warp, self.home)
         return bool(((self.known > 0) & (seen >= self.known)).any())
 
     def settle(self, warps: Array, now: int) -> None:

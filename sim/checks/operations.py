@@ -70,16 +70,21 @@ class Operations:
         granules: Array,
         barrier: int | None,
         swizzle: str,
+        home: int = -1,
     ) -> Operation:
-        """One that writes granules of a CTA, and tells the mbarrier at an offset there."""
+        """One that writes granules of a CTA, and tells the mbarrier at an offset, there or at home.
+
+        Arguments as of `InFlight.write`.
+        """
         made = self._make(instruction, cta, granules, barrier)
         made.swizzle = swizzle
+        made.home = cta if home < 0 else home
         flat = cta * self.count + granules
         self.replace(flat)
         self.writes[made.number] = made
         self.writer[flat] = made.number
         if barrier is not None:
-            self._on.setdefault((cta, barrier), []).append(made)
+            self._on.setdefault((made.home, barrier), []).append(made)
         return made
 
     def add_read(self, instruction: Instruction, cta: int, granules: Array) -> Operation:
@@ -107,7 +112,7 @@ class Operations:
     def finish(self, operation: Operation, warps: Array) -> None:
         """Warps, (warps,), have waited for an operation."""
         self.follow()
-        operation.settle(warps, int(self.progress.clocks.now[operation.cta]))
+        operation.settle(warps, int(self.progress.clocks.now[operation.home]))
 
     def observed(self, offset: int, threads: Array, phases: Array) -> None:
         """Threads see that a phase of their CTA's mbarrier at an offset is complete.
@@ -143,7 +148,7 @@ class Operations:
             if not operation.granules.size:
                 del self.writes[operation.number]
                 if operation.barrier is not None:
-                    self._on[operation.cta, operation.barrier].remove(operation)
+                    self._on[operation.home, operation.barrier].remove(operation)
 
     def release(self, operation: Operation, granules: Array) -> None:
         """Granules that an operation read have been replaced."""

@@ -122,6 +122,7 @@ class Courier:
         *,
         poison: bool = True,
         swizzle: str = "",
+        pair: bool = False,
     ) -> None:
         """Issue a copy to shared memory.
 
@@ -133,6 +134,7 @@ class Courier:
             move: moves the bytes, given where the shared memory begins.
             poison: whether the bytes are undefined until then.
             swizzle: how a tensor copy arranges them.
+            pair: whether the mbarrier may be in the other CTA of a pair.
         """
         machine, base = self.machine, self.base(place.cta)
         granules = np.unique(places_ // GRANULE)
@@ -146,8 +148,9 @@ class Courier:
                     place.thread,
                     place.cta,
                     granules,
-                    offset if home == place.cta else None,
+                    offset if home == place.cta or pair else None,
                     swizzle,
+                    home,
                 )
         if poison:
             at = base + granules[:, None] * GRANULE + np.arange(GRANULE)
@@ -167,6 +170,14 @@ class Courier:
         """Let an mbarrier have the bytes of a copy that is not made, so that the run goes on."""
         load = Load(self.instruction, thread, _nothing, barrier, bytes_, None)
         self.machine.transfers.load(load, self.machine.observer)
+
+    def stray(self, thread: Thread, home: int) -> None:
+        """A copy of a pair tells an mbarrier of neither of its CTAs."""
+        observer = self.machine.observer
+        if observer is not None:
+            name = self.machine.cta_name(home)
+            words = f"tells an mbarrier of {name}, which is not of its pair"
+            observer.blame("cluster", self.instruction, thread, words)
 
     def store(
         self,

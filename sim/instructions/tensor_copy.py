@@ -20,6 +20,7 @@ from ..machine import Machine, Step
 from ..map_bytes import Descriptor
 from ..memory import GLOBAL_BASE
 from ..ptx.module import Address, Operand, Vector
+from ..tensor_memory import ctas_of
 from .delivery import Courier, Place, Target, places
 from .mbarrier import MBarrier
 from .reductions import Combine, combiner
@@ -29,7 +30,8 @@ _KNOWN = {
     "async", "bulk", "tensor", "prefetch", "reduce", "tile", "im2col", "im2col_no_offs", "global",
     "tile::gather4", "tile::scatter4",
     "shared::cluster", "shared::cta", "L2", "mbarrier::complete_tx::bytes", "bulk_group",
-    "L2::cache_hint", "multicast::cluster", "1d", "2d", "3d", "4d", "5d",
+    "cta_group::1", "cta_group::2", "L2::cache_hint", "multicast::cluster",
+    "1d", "2d", "3d", "4d", "5d",
     "add", "min", "max", "inc", "dec", "and", "or", "xor",
 }  # fmt: skip
 _OPERATIONS = ("add", "min", "max", "inc", "dec", "and", "or", "xor")
@@ -148,6 +150,7 @@ def _load(binding: Binding) -> Step:
     slot = binding.source(rest[0], "u16") if "multicast::cluster" in modifiers else None
     machine, courier = binding.machine, Courier(binding)
     stride = machine.memory.shared_stride
+    pair = "cta_group::2" in modifiers
 
     def step() -> None:
         index, chosen = objects.places()
@@ -164,6 +167,12 @@ def _load(binding: Binding) -> Step:
                 courier.read_global(thread, _offsets(elements), elements.size)
             mask = None if masks is None else int(masks[thread])
             for one, far in courier.receivers(place, mask):
+                home = int(machine.phases.places(np.array([barriers[thread]]))[0][0])
+                if pair:
+                    ctas_of(machine.geometry, home, 2)  # there must be both
+                    far = _in_pair(machine, home, one.cta) - home  # noqa: PLW2901
+                    if _in_pair(machine, home, place.cta) != home:
+                        courier.stray(thread, home)
                 object_ = barriers[thread] + far * (stride >> 3)
                 if not legal or not courier.legal(one, elements.bytes, _DESTINATION, writes=True):
                     courier.tell(thread, object_, elements.bytes)
@@ -171,10 +180,22 @@ def _load(binding: Binding) -> Step:
                 touched = _granules(descriptor, elements, one)
                 move = _arrival(machine, descriptor, elements, one)
                 courier.load(
-                    one, touched, object_, elements.bytes, move, swizzle=descriptor.swizzle
+                    one,
+                    touched,
+                    object_,
+                    elements.bytes,
+                    move,
+                    swizzle=descriptor.swizzle,
+                    pair=pair,
                 )
 
     return step
+
+
+def _in_pair(machine: Machine, home: int, cta: int) -> int:
+    """The CTA of another's pair whose rank has the last bit of that of `home`."""
+    size = machine.geometry.cluster_ctas
+    return cta - cta % size % 2 + home % size % 2
 
 
 def _store(binding: Binding) -> Step:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import tilec
+from tilec import sim
 from tilec.isa import target
 from tilec.sim import SimulationError
 
@@ -72,3 +73,55 @@ def test_faults(name: str) -> None:
     lines = wrong.splitlines()
     named = [lines[int(number) - 1] for number in re.findall(r"pair\.mlir:(\d+)", first.message)]
     assert any(at in line for line in named), first.message
+
+
+OF_PAIRS = (
+    # The even CTA's mbarrier expects the bytes of both, and its thread alone waits for them.
+    (r"(\tmov\.u32 \t(%r\d+), %cluster_ctaid\.x;\n)",
+     r"\1.reg .pred %lead; .reg .b32 %twice, %far; setp.eq.u32 %lead, \2, 0;\n"),
+    (r"\t(mbarrier\.arrive\.expect_tx\.\S+ _, \[(%r\d+)\]), (%r\d+);",
+     r"shl.b32 %twice, \3, 1; @%lead \1, %twice; mapa.shared::cluster.u32 %far, \2, 0;"),
+    (r"(complete_tx::bytes) (.*), \[%r\d+\];", r"\1.cta_group::2 \2, [%far];"),
+    (r"(mbarrier\.try_wait\.parity\.acquire\.cta\S* (%p\d+),.*)",
+     r"\1 @!%lead setp.eq.u32 \2, 0, 0;"),
+)  # fmt: skip
+
+
+def of_pairs(ptx: str) -> str:
+    """The program, whose copies tell the mbarrier of the even CTA."""
+    for old, new in OF_PAIRS:
+        ptx, count = re.subn(old, new, ptx)
+        assert count in (1, 2), old
+    return ptx
+
+
+def run_ptx(ptx: str) -> tuple[Any, Any]:
+    """As `run`, with other PTX."""
+    launch = sim.launch
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sim, "launch", lambda _, *args, **how: launch(ptx, *args, **how))
+        return run(pair_program(256, 64), 256, 64)
+
+
+def test_copies_that_tell_the_even_cta(assemblers_for: Callable[..., list[Any]]) -> None:
+    """`.cta_group::2` of tensor copies: PTX ISA, "cp.async.bulk.tensor"."""
+    ptx = of_pairs(tilec.compile(pair_program(256, 64), target="sm_100a").ptx)
+    found, wanted = run_ptx(ptx)
+    np.testing.assert_array_equal(found, wanted)
+    for ptxas in assemblers_for(target("sm_100a")):
+        assert ptxas.run(ptx, "sm_100a")[0] == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("old", "new", "kind"),
+    [(".cta_group::2 [", " [", "async"), ("%twice;", "%r12;", "deadlock")],
+    ids=["copies of one CTA", "bytes of one CTA"],
+)
+def test_faults_of_such_copies(old: str, new: str, kind: str) -> None:
+    ptx = of_pairs(tilec.compile(pair_program(256, 64), target="sm_100a").ptx)
+    assert old in ptx
+    with pytest.raises(SimulationError) as wrong:
+        run_ptx(ptx.replace(old, new))
+    assert wrong.value.report is not None
+    assert kind in [one.kind for one in wrong.value.report.findings]

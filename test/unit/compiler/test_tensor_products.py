@@ -5,14 +5,15 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import ml_dtypes
 import numpy as np
 import pytest
 import tilec
 from tilec.backend.codegen import generate
-from tilec.isa import TARGETS
-from tilec.isa.instructions import instructions
+from tilec.isa import TARGETS, TilecError
+from tilec.isa.instructions import instructions, named
 
 from .tensor_programs import Product
 
@@ -48,6 +49,34 @@ def test_products(product: Product) -> None:
     program.launch(left, given, sums, grid=1, device="sim").require_ok()
     wanted = left.astype(np.int64) @ right.astype(np.int64).T
     np.testing.assert_array_equal(sums.astype(np.int64), wanted)
+
+
+OF_KINDS = [one for one in PRODUCTS if one.k in (64, 32, 128) and not one.stationary]
+
+
+def _lacking() -> list[Any]:
+    """Every product on every target that has not its kind; two in CI."""
+    found = [
+        (product, name)
+        for product in OF_KINDS
+        for name, one in TARGETS.items()
+        if named(f"tcgen05.mma.{product.kind}").min_ptx(one) is None
+    ]
+    return [
+        pytest.param(
+            *one, id=f"{one[0].kind} {one[1]}", marks=() if not n % 97 else pytest.mark.slow
+        )
+        for n, one in enumerate(dict.fromkeys(found))
+    ]
+
+
+@pytest.mark.parametrize(("product", "name"), _lacking())
+def test_refused_where_it_is_not(product: Product, name: str) -> None:
+    """At its line, whichever op of the program comes first that the target lacks."""
+    with pytest.raises(
+        TilecError, match=rf"^p\.mlir:\d+:\d+: error: .*tcgen05.*does not exist on {name};"
+    ):
+        _ = tilec.compile(product.text(), target=name, name="p.mlir", cache=False).ptx
 
 
 def test_targets_know_whether_they_have_tensor_memory() -> None:

@@ -239,13 +239,50 @@ def test_copies_from_shared_memory(shape):
     np.testing.assert_array_equal(out, wanted)
 
 
-def test_copies_that_are_not_simulated():
+@pytest.mark.parametrize(("source", "bits"), [("b6x16_p32", 6), ("b4x16_p64", 4)])
+def test_copies_of_packed_elements(source, bits):
+    """Sixteen elements at the beginning of 16 bytes become a byte each, as A has them."""
+    word = 0x9F3A_5C71
+    fill = [f"xor.b32 %r0, %word, {word + n}; st.shared.b32 [%to+{4 * n}], %r0;" for n in range(4)]
     text = COPY.format(
-        bytes=16, rows=4, words=1, shape="4x256b", row_bytes=4, fixed=1 << 46, fill="",
-        loaded="%r0", store="",
+        bytes=2048, rows=128, words=4, shape=f"128x128b.b8x16.{source}", row_bytes=16,
+        fixed=1 << 46 | 128 >> 4 << 32, fill="\n    ".join(fill), loaded="%r0, %r1, %r2, %r3",
+        store="\n    ".join(f"st.global.b32 [%out+{4 * n}], %r{n};" for n in range(4)),
     )  # fmt: skip
-    with pytest.raises(TilecError, match="puts 4x256b is published only as a picture"):
-        launch(text, "copy", (1,), (128,), [np.zeros(4, np.uint32)], arch="sm_100a")
+    out = np.zeros((128, 4), np.uint32)
+    launch(text, "copy", (1,), (128,), [out], arch="sm_100a").require_ok()
+    for lane in range(128):
+        packed = sum((100 * lane ^ word + n) << 32 * n for n in range(4))
+        codes = [packed >> bits * at & (1 << bits) - 1 for at in range(16)]
+        wanted = [code << 2 if bits == 4 else code for code in codes]
+        assert out[lane].view(np.uint8).tolist() == wanted
+
+
+def test_copies_of_four_rows():
+    """One for the first lane of each quarter, as we read the ISA's picture."""
+    fill = [
+        f"add.u32 %r0, %word, {n}; @%row st.shared.b32 [%to+{n // 4 * 128 + n % 4 * 4}], %r0;"
+        for n in range(8)
+    ]
+    zeros = "{%r0, %r0, %r0, %r0, %r0, %r0, %r0, %r0}"
+    text = COPY.format(
+        bytes=256, rows=4, words=8, shape="4x256b", row_bytes=32,
+        fixed=1 << 46 | 128 >> 4 << 32 | 128 >> 4 << 16, fill="\n    ".join(fill),
+        loaded=", ".join(f"%r{n}" for n in range(8)),
+        store="\n    ".join(f"st.global.b32 [%out+{4 * n}], %r{n};" for n in range(8)),
+    )  # fmt: skip
+    before = f"""shl.b32 %own, %t, 0; and.b32 %own, %own, 0x60; shl.b32 %own, %own, 16;
+    ld.shared.b32 %acc, [place]; add.u32 %own, %own, %acc; mov.b32 %r0, 7;
+    tcgen05.st.sync.aligned.32x32b.x8.b32 [%own], {zeros}; tcgen05.wait::st.sync.aligned;
+    tcgen05.fence::before_thread_sync; bar.sync 0; tcgen05.fence::after_thread_sync;"""
+    text = text.replace(
+        "bar.sync 0;\n    ld.shared", f"bar.sync 0;\n    {before}\n    ld.shared", 1
+    )
+    out = np.zeros((128, 8), np.uint32)
+    launch(text, "copy", (1,), (128,), [out], arch="sm_100a").require_ok()
+    wanted = np.full((128, 8), 7)
+    wanted[::32] = 100 * np.arange(4)[:, None] + np.arange(8)
+    np.testing.assert_array_equal(out, wanted)
 
 
 TWO_WARPS = """\

@@ -348,3 +348,12 @@ def test_block_scaled(ptx):
     last = {1: 3, 2: 2, 4: 0}[one.chunks]
     check_scaled(one, one.describe(types[-1], n=40, sfa_id=last), "exact")
     check_scaled(one, one.describe(types[0], n=64, sfb_id=last), "fast")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ptx", [one.ptx for one in SCALED])
+def test_every_block_scaled_type_and_shape(ptx):
+    one = named(ptx)
+    for types in KINDS[one.kind].types:
+        for descriptor in shapes(one, types):
+            check_scaled(one, descriptor, "fast")

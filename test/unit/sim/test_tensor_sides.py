@@ -278,6 +278,29 @@ def test_pairs_in_tensor_memory():
         check(one, one.describe(m=m, n=32), "exact")
 
 
+@pytest.mark.parametrize("m", [128, 256])
+def test_a_mask_of_the_lanes_of_a_pair(m):
+    """Eight words: those of the first CTA's lanes, then the second's, as we read the ISA."""
+    one = named("tcgen05.mma.cta_group::2.kind::f16.a::descriptor")
+    shape = one.describe(("f32", "f16", "f16"), m=m, n=16)
+    made = tensor_product_kernel(one, TARGETS["sm_100a"], shape)
+    words = [0xF, 0, 0, 0, 1, 0, 0x80000000, 0xFFFFFFFF]
+    names = ", ".join(f"%m{n}" for n in range(8))
+    text, count = re.subn(r"(kind::f16 .*?, 0x\w+), %adds;", rf"\1, {{{names}}}, %adds;", made.ptx)
+    assert count == 1
+    moves = " ".join(f"mov.b32 %m{n}, {word:#x};" for n, word in enumerate(words))
+    text = text.replace("    mov.u32 %lane", f"    .reg .b32 %m<8>; {moves}\n    mov.u32 %lane", 1)
+    shown = []
+    for buffer in made.buffers:
+        ones = np.ones(buffer.shape[0] * 16, np.float16).view(np.uint8)
+        shown.append(ones.reshape(buffer.shape) if buffer.name in "ab" else None)
+        if shown[-1] is None:
+            shown[-1] = np.full(buffer.shape, 0 if buffer.name == "d" else 24, np.float32)
+    launch(text, "try_instruction", (2,), (128,), shown, arch="sm_100a").require_ok()
+    kept = np.array([words[lane // 32] >> lane % 32 & 1 for lane in range(256)], bool)
+    np.testing.assert_array_equal(shown[0], np.where(kept, 24, 40)[:, None] + 0 * shown[0])
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("ptx", [one.ptx for one in SPARSE + PAIRS])
 def test_every_type_and_shape(ptx):
