@@ -158,7 +158,7 @@ class AccumulatorMoveOp(TileOp):
 
     MEMORY = 0
     """The operand that is the buffer."""
-    HELD = ("d",)
+    HELD = tuple[str, ...](("d",))
     """What the buffer may hold."""
 
     @property
@@ -259,7 +259,7 @@ class TensorStoreOp(AccumulatorMoveOp, name="tensor_store"):
     assembly_format = "$tile `,` $target attr-dict `:` type($tile) `,` type($target)"
 
     MEMORY = 1
-    HELD = ("d", "a")
+    HELD = tuple[str, ...](("d", "a"))
     SEMANTICS = Semantics(
         scope=Scope.WARP,
         effects=(Touch(Access.WRITE, None, 1), Touch(Access.ORDER, Resource.TENSOR)),
