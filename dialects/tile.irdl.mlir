@@ -275,6 +275,23 @@ module {
       %1 = irdl.any
       irdl.results(result: %1)
     }
+    irdl.operation @try_cancel {
+      %0 = irdl.any
+      %1 = irdl.any
+      %2 = irdl.any
+      %3 = irdl.any
+      irdl.operands(responses: %0, place: %1, barriers: %2, index: %3)
+    }
+    irdl.operation @query_cancel {
+      %0 = irdl.any
+      %1 = irdl.any
+      irdl.operands(responses: %0, place: %1)
+      %2 = irdl.any
+      %3 = irdl.any
+      %4 = irdl.any
+      %5 = irdl.any
+      irdl.results(canceled: %2, x: %3, y: %4, z: %5)
+    }
     irdl.operation @convert_layout {
       %0 = irdl.any
       irdl.operands(source: %0)

@@ -51,6 +51,7 @@ _GROUPS = {
     "Tiles of indices": "gather",
     "Atomic operations": "atomic_rmw",
     "Asynchronous copies": "async_copy",
+    "Clusters not yet started": "launch_control",
     "Registers": "elementwise",
     "Choice": "select",
     "Inline assembly": "inline_asm",

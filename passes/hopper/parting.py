@@ -19,7 +19,7 @@ from tilec.ir.mlir import gpu, ir, scf
 from tilec.ir.types import memref_of
 from tilec.isa import Target
 
-from ..analysis.costs import BESIDES
+from ..analysis.costs import BESIDES, LEAST_WARPGROUPS
 from ..analysis.effects import Writers, is_shared
 from ..analysis.index_forms import is_pure
 from ..analysis.shared_space import SharedSpace, aligned, conversion_bytes
@@ -75,6 +75,12 @@ def loops_of_products(kernel: Kernel) -> Iterator[tuple[scf.ForOp, scf.ForOp | N
         tiles = loop_over_tiles(loop, kernel.function)
         if own and (loop.operation.block == top or (tiles is not None and not tiles.results)):
             yield loop, tiles
+
+
+def least_warpgroups(kernel: Kernel) -> int:
+    """Warpgroups that must compute for warps that load: one where tensor memory holds all sums."""
+    dots = kernel.named(AwaitedProduct)
+    return LEAST_WARPGROUPS if any(dot.accumulator_registers for dot in dots) else 1
 
 
 def plan_parting(

@@ -17,6 +17,7 @@ from .elementwise import COMPARISONS, ELEMENTWISE, CastOp, ElementwiseOp, FillOp
 from .gather import AtomicScatterOp, GatherOp, ScatterOp
 from .inline_asm import InlineAsmOp, InlineAsmVolatileOp
 from .iota import IotaOp
+from .launch_control import QueryCancelOp, TryCancelOp
 from .layouts import ConcatOp, ConvertLayoutOp, SliceOp
 from .matrix_memory import LdmatrixOp, StmatrixOp
 from .memory import AllocSharedOp, LoadOp, StoreOp
@@ -110,6 +111,7 @@ __all__ = [
     "MmaSpOp",
     "MmaSpScaledOp",
     "MovmatrixOp",
+    "QueryCancelOp",
     "ReduceOp",
     "ReshapeOp",
     "ScatterOp",
@@ -143,6 +145,7 @@ __all__ = [
     "TmaScatterOp",
     "TmaStoreOp",
     "TransposeOp",
+    "TryCancelOp",
     "TurnOp",
     "WarpPartOp",
     "WarpgroupDotOp",
