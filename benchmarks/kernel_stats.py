@@ -4,9 +4,10 @@
                                       [--json] [--out FILE]
 
 The kernels are those of `examples/kernels`, which name no layout, and Triton's of the same tiles
-and warps (`triton_kernels.py`), for sm_80 but where tiles are for Hopper; of these the GEMM and
-attention are in the CuTe DSL, too (`cute_kernels.py`). One ptxas assembles all. Three sources: the
-PTX, where the loop is the innermost that has a matrix instruction; ptxas, the loop of whose SASS is
+and warps (`triton_kernels.py`), for sm_80 but where tiles are for Hopper, and for sm_100a if that
+is the target; of these the GEMM and attention are in the CuTe DSL, too (`cute_kernels.py`). One
+ptxas assembles all. Three sources: the PTX, where the loop is the innermost that has a matrix
+instruction; ptxas, the loop of whose SASS is
 found in the same way; and a run on the simulator, of a problem of three steps of the loop, which
 counts bank conflicts.
 """
@@ -34,9 +35,15 @@ from tilec.isa import target as find_target
 from tilec.sim import Report
 from tilec.sim.ptx import read_text
 
+_CAPABILITY = "100"
+"""Of datacenter Blackwell, as Triton counts."""
 HERE = Path(__file__).resolve().parent
 KINDS = {
-    "mma": r"(mma|wgmma\.mma_async|[A-Z]*MMA)\b",
+    "mma": r"(mma|wgmma\.mma_async|tcgen05\.mma|[A-Z]*MMA)\b",
+    "tcgen05.ld": r"(tcgen05\.ld|LDTM)\b",
+    "tcgen05.st": r"(tcgen05\.st|STTM)\b",
+    "tcgen05 commit": r"(tcgen05\.commit|UTCBAR)\b",
+    "TMA load": r"(cp\.async\.bulk\.tensor\.\dd\.shared|UTMALDG)\b",
     "wgmma wait": r"(wgmma\.wait_group|WARPGROUP\.DEPBAR)\b",
     "mbarrier": r"(mbarrier|SYNCS)\b",
     "mov": r"(mov|U?MOV)\b",
@@ -306,19 +313,23 @@ PEERS = {
 }
 
 
-def peer_stats(compiler: str, name: str, python: str) -> dict[str, Any] | None:
+def peer_stats(
+    compiler: str, name: str, python: str, target: str = "sm_80"
+) -> dict[str, Any] | None:
     """Figures of another compiler's kernel; None where it is missing, or has no such kernel.
 
     Args:
         compiler: of `PEERS`.
         name: of the problem.
         python: the interpreter that imports the compiler.
+        target: what tilec compiles for.
     """
+    newest = find_target(target).has_tensor_memory
     peer, problem = PEERS[compiler], PROBLEMS[name]
     if name in peer.lacks or not (peer.simulated or problem.hopper):
         return None
     environment = {**os.environ, "TRITON_DEFAULT_FP_FUSION": "1"}
-    command = [python, str(HERE / peer.script), name, "ptx"]
+    command = [python, str(HERE / peer.script), name, "ptx", *([_CAPABILITY] if newest else [])]
     made = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     if made.returncode:
         return None
@@ -327,11 +338,12 @@ def peer_stats(compiler: str, name: str, python: str) -> dict[str, Any] | None:
     if problem.hopper:  # it makes tensor maps in memory of its own, which a launch gives it
         entry = re.findall(r"\.entry (\w+)", ptx)[0]
         return stats(compiler, name, ptx, shared, "sm_90a", None, entry)
+    arch = target if newest else "sm_80"
     report = sim.launch(
         ptx, problem.kernel, 1, problem.threads, problem.arguments(compiler),
-        arch="sm_80", dynamic_smem=shared, numerics="fast",
+        arch=arch, dynamic_smem=shared, numerics="fast",
     )  # fmt: skip
-    return stats(compiler, name, ptx, shared, "sm_80", report.require_ok())
+    return stats(compiler, name, ptx, shared, arch, report.require_ok())
 
 
 def table(rows: Sequence[dict[str, Any]]) -> str:
@@ -378,7 +390,8 @@ def main() -> None:
     for name in [arguments.kernel] if arguments.kernel else known:
         rows.append(tilec_stats(name, arguments.target))
         for compiler, peer in PEERS.items():
-            theirs = peer_stats(compiler, name, getattr(arguments, f"{compiler}_python"))
+            python = getattr(arguments, f"{compiler}_python")
+            theirs = peer_stats(compiler, name, python, arguments.target)
             rows += [theirs] if theirs else []
             if name in peer.lacks:
                 absent.setdefault(compiler, {})[name] = peer.lacks[name]

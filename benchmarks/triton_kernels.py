@@ -3,7 +3,7 @@
     python triton_kernels.py KERNEL once     compile and exit
     python triton_kernels.py KERNEL cached   the same to the binary, which its cache remembers
     python triton_kernels.py KERNEL serve    compile at every line of standard input, time it
-    python triton_kernels.py KERNEL ptx      print the PTX
+    python triton_kernels.py KERNEL ptx [CAPABILITY]   print the PTX, as for 100 of sm_100a
 
 KERNEL is `gemm`, that of `examples/kernels/gemm.mlir`, or `attention`, that of
 `examples/kernels/attention.mlir`, with the same tiles and warps, for sm_80. For sm_90a it is
@@ -176,19 +176,19 @@ def _stop(_self: Any, src: str, metadata: dict[str, Any], *_: Any) -> None:
     raise PtxReached(src, metadata["shared"])
 
 
-def compile_kernel(name: str) -> tuple[str, int]:
-    """PTX of a kernel, and bytes of its dynamic shared memory."""
+def compile_kernel(name: str, capability: int | None = None) -> tuple[str, int]:
+    """PTX of a kernel, for another capability if one is given, and bytes of its shared memory."""
     CUDABackend.make_cubin = _stop
     try:
-        compile_whole(name)
+        compile_whole(name, capability)
     except PtxReached as reached:
         ptx, shared = reached.args
         return ptx, shared
     raise AssertionError("Triton made no PTX")
 
 
-def compile_whole(name: str) -> None:
-    """Compile a kernel to the binary, for sm_80 if it says no other."""
+def compile_whole(name: str, capability: int | None = None) -> None:
+    """Compile a kernel to the binary, for sm_80 if neither it nor the caller says another."""
     kernel = KERNELS[name]
     sizes = kernel["sizes"]
     arguments = [n for n in kernel["fn"].arg_names if n not in sizes]
@@ -201,14 +201,14 @@ def compile_whole(name: str) -> None:
         constexprs=sizes,
         attrs={(i,): [["tt.divisibility", 16]] for i in kernel["multiples"]},
     )
-    target = GPUTarget("cuda", kernel.get("capability", 80), 32)
+    target = GPUTarget("cuda", capability or kernel.get("capability", 80), 32)
     triton.compile(source, target=target, options=kernel["options"])
 
 
 def main() -> None:
-    name, mode = sys.argv[1:]
+    name, mode, *more = sys.argv[1:]
     if mode == "ptx":
-        ptx, shared = compile_kernel(name)
+        ptx, shared = compile_kernel(name, *map(int, more))
         print(f"// {shared} bytes of dynamic shared memory\n{ptx}")
         return
     if mode == "once":

@@ -66,7 +66,7 @@ class SelectTcgen05(KernelPass):
             with kernel.at(kernel.function):
                 fold_transposes(kernel.function)
                 selection = ProductSelection(
-                    kernel, chooser(kernel, target), _reason, BESIDE_TENSOR_MEMORY
+                    kernel, target, chooser(kernel, target), _reason, BESIDE_TENSOR_MEMORY
                 )
                 selection.run(
                     dots,

@@ -56,7 +56,7 @@ class SelectWgmma(KernelPass):
             with kernel.at(kernel.function):
                 fold_transposes(kernel.function)
                 choose = chooser(kernel, target)
-                selection = ProductSelection(kernel, choose, _reason)
+                selection = ProductSelection(kernel, target, choose, _reason)
                 selection.run(dots_of(list(dots)), "warpgroups", is_of_warpgroups)
 
 

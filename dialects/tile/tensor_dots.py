@@ -99,7 +99,7 @@ def left_type(shape: tuple[int, int], element: ir.Type) -> ir.Type:
     return ir.MemRefType.get([rows // MOST_ROWS, 1, MOST_ROWS, cols], element, memory_space=text)
 
 
-def move_key(rows: int, columns: int, *, store: bool, packed: int = 1) -> str:
+def move_key(rows: int, columns: int, *, store: bool, packed: int = 1, halves: bool = False) -> str:
     """The load or store by which a warp moves the widest piece of an accumulator, or of A.
 
     Of 128 rows a thread has a row (`32x32b`); of 64 rows, which lie in half of each quarter's
@@ -111,28 +111,35 @@ def move_key(rows: int, columns: int, *, store: bool, packed: int = 1) -> str:
         store: whether it stores.
         packed: columns of A in one of 32 bits; 1 of D. As many are moved at once as of D, so that
             tiles of one layout are of the same fragments.
+        halves: whether D is of 16 bits, of which a register has two columns.
 
     Raises:
-        TilecError: if there is none for so few columns, or A has other rows.
+        TilecError: if there is none for so few columns, or 16 bits of D, or A, have other rows.
     """
     shape, each, registers = ("32x32b", 1, 1) if rows == MOST_ROWS else ("16x256b", 8, 4)
     if packed > 1 and rows != MOST_ROWS:
         raise TilecError(f"{rows} rows of A are not stored to tensor memory; legal: {MOST_ROWS}")
+    if halves and rows != MOST_ROWS:
+        raise TilecError(f"{rows} rows of sums of 16 bits are not loaded; legal: {MOST_ROWS}")
+    packed = 2 if halves else packed
     count = min(columns // each, _REGISTERS // registers) // packed
     if count < 1 or columns & (columns - 1):
         raise TilecError(f"{columns} columns of a warp are no power of two from {each * packed} on")
-    word = "st" if store else "ld"
-    return f"tcgen05.{word}.sync.aligned.{shape}.x{count}.b32"
+    word, how = ("st", ".unpack::16b") if store else ("ld", ".pack::16b")
+    return f"tcgen05.{word}.sync.aligned.{shape}.x{count}{how * halves}.b32"
 
 
 @lru_cache(maxsize=64)
-def accumulator_unit(matrix: tuple[int, int], columns: int, packed: int = 1) -> LinearLayout:
+def accumulator_unit(
+    matrix: tuple[int, int], columns: int, packed: int = 1, *, halves: bool = False
+) -> LinearLayout:
     """(register, lane) -> (row, col) of what a warp moves at once of an accumulator, or of A.
 
     Args:
         matrix: M and N of the instruction; of A rows and columns.
         columns: of D or A that a warp has.
         packed: columns of A in one of 32 bits; 1 of D.
+        halves: whether D is of 16 bits.
 
     Raises:
         TilecError: as of `move_key`.
@@ -141,7 +148,7 @@ def accumulator_unit(matrix: tuple[int, int], columns: int, packed: int = 1) -> 
     from tilec.layout.tensor_memory import accumulator, left_operand  # noqa: PLC0415
     from tilec.layout.tensor_moves import moved_into  # noqa: PLC0415
 
-    move = form(move_key(matrix[0], columns, store=False, packed=packed))
+    move = form(move_key(matrix[0], columns, store=False, packed=packed, halves=halves))
     assert isinstance(move, TensorMove)
     held = left_operand(*matrix, 32 // packed)[0] if packed > 1 else accumulator(*matrix)
     return moved_into(move, held, packed)
@@ -149,7 +156,13 @@ def accumulator_unit(matrix: tuple[int, int], columns: int, packed: int = 1) -> 
 
 @lru_cache(maxsize=64)
 def accumulator_tile(
-    matrix: tuple[int, int], rows: int, cols: int, warps: tuple[int, int], packed: int = 1
+    matrix: tuple[int, int],
+    rows: int,
+    cols: int,
+    warps: tuple[int, int],
+    packed: int = 1,
+    *,
+    halves: bool = False,
 ) -> LinearLayout:
     """What the warps of a CTA hold of an accumulator that they have loaded from tensor memory.
 
@@ -159,6 +172,7 @@ def accumulator_tile(
     Args:
         matrix: M and N of the instruction; of A rows and columns.
         packed: columns of A in one of 32 bits; 1 of D.
+        halves: whether D is of 16 bits.
         rows: of the tile.
         cols: of the tile.
         warps: along M, a multiple of four, and along N.
@@ -179,7 +193,7 @@ def accumulator_tile(
         )
     if any(extent & (extent - 1) for extent in (rows, cols)):
         raise TilecError(f"{rows}x{cols} of D are no powers of two")
-    unit = accumulator_unit(matrix, columns, packed)
+    unit = accumulator_unit(matrix, columns, packed, halves=halves)
     identity = LinearLayout.identity
     layout = unit * identity(columns // unit.out_sizes["col"], "register", "col")
     layout *= identity(QUARTERS, "warp", "row")

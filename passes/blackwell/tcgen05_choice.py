@@ -216,7 +216,7 @@ def _instruction(
         if key.min_ptx(target) is None:
             continue
         try:
-            types = _of_words(dot_types(key, tiles, unsigned))
+            types = dot_types(key, tiles, unsigned)
             if scaled:
                 check_factors(key, types, tiles)
         except TilecError:
@@ -230,16 +230,7 @@ def _instruction(
             f"{k} of K; legal: 8-bit floats with an f8E8M0FNU for 32, f4E2M1FN with an f8E8M0FNU "
             "for 32 or an f8E4M3FN for 16"
         )
-    raise TilecError(
-        f"no tcgen05.mma of {target} multiplies {types}, giving {tiles['d'].element} of 32 bits"
-    )
-
-
-def _of_words(types: str) -> str:
-    """Types of which those of D have a column each."""
-    if types.startswith("f16."):
-        raise TilecError("sums of 16 bits are not loaded as tiles")
-    return types
+    raise TilecError(f"no tcgen05.mma of {target} multiplies {types}, giving {tiles['d'].element}")
 
 
 def _grid(
@@ -262,7 +253,8 @@ def _grid(
         along_n = warps // along_m
     if d.rows not in (MOST_ROWS // 2, MOST_ROWS):
         raise TilecError(f"{rows} rows are neither 64 nor a multiple of {MOST_ROWS}")
-    accumulator_tile((d.rows, d.cols), rows, cols, (along_m, along_n))
+    halves = d.type.bits == _HALF
+    accumulator_tile((d.rows, d.cols), rows, cols, (along_m, along_n), halves=halves)
     return along_m, along_n
 
 

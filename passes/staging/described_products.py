@@ -46,6 +46,7 @@ class ProductSelection(Generic[D, C]):
 
     Args:
         kernel: the kernel.
+        target: what it is for.
         choose: how a product is computed.
         explain: that in words.
         beside: bytes of shared memory that such products take besides their operands.
@@ -54,11 +55,13 @@ class ProductSelection(Generic[D, C]):
     def __init__(
         self,
         kernel: Kernel,
+        target: Target,
         choose: Callable[[D], C],
         explain: Callable[[D, C], str],
         beside: int = 0,
     ) -> None:
         self._kernel = kernel
+        self._target = target
         self._choose = choose
         self._explain = explain
         self._beside = beside
@@ -108,7 +111,7 @@ class ProductSelection(Generic[D, C]):
         for load, buffer in chosen.buffers.values():
             more[load] = aligned(buffer.bytes)
         wanted = sum((self._taken | more).values())
-        space = SharedSpace(self._kernel.function, self._kernel.target)
+        space = SharedSpace(self._kernel.function, self._target)
         left = max(0, space.left(dot) - self._beside)
         if wanted > left:
             raise TilecError(

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from ..matrix_operands import MatrixOperand
 
+_HALF = 16
 _FLAGS = ("transpose_a", "transpose_b")
 
 
@@ -98,7 +99,8 @@ class TensorDot(AwaitedProduct):
         if name == "a":
             packed = 32 // product.operand("a").container
             return accumulator_tile((d.rows, cols), rows, cols, self.grid, packed)
-        return accumulator_tile((d.rows, d.cols), rows, cols, self.grid)  # c has that of d
+        halves = d.type.bits == _HALF
+        return accumulator_tile((d.rows, d.cols), rows, cols, self.grid, halves=halves)
 
     @property
     def held(self) -> Value:
@@ -113,7 +115,8 @@ class TensorDot(AwaitedProduct):
             TilecError: as of `key`, and if there is no such load.
         """
         d, cols = self.key.operand("d"), ir.RankedTensorType(self.results[0].type).shape[1]
-        return accumulator_unit((d.rows, d.cols), cols // self.grid[1])
+        halves = d.type.bits == _HALF
+        return accumulator_unit((d.rows, d.cols), cols // self.grid[1], halves=halves)
 
     def check(self) -> None:
         """Verify form, extents, layouts, and that descriptors tell the matrices."""
@@ -188,7 +191,14 @@ class AccumulatorMoveOp(TileOp):
         Raises:
             TilecError: if there is none.
         """
-        return move_key(self.matrices[2], columns, store=store, packed=self.packed)
+        rows = self.matrices[2]
+        return move_key(rows, columns, store=store, packed=self.packed, halves=self.halves)
+
+    @property
+    def halves(self) -> bool:
+        """Whether it is an accumulator of 16 bits, each element in a column of 32."""
+        buffer = tensor_buffer(self.operands[self.MEMORY], "buffer")
+        return buffer.held == "d" and buffer.element_bits == _HALF
 
     @property
     def packed(self) -> int:
@@ -203,7 +213,8 @@ class AccumulatorMoveOp(TileOp):
             TilecError: as of `move`.
         """
         _, many, rows, cols = self.matrices
-        return accumulator_unit((rows, cols), many * cols // self.grid[1], self.packed)
+        columns = many * cols // self.grid[1]
+        return accumulator_unit((rows, cols), columns, self.packed, halves=self.halves)
 
     def check(self) -> None:
         """Verify the buffer, the warps, and the tile with its layout."""
@@ -226,7 +237,7 @@ class AccumulatorMoveOp(TileOp):
                 f"{type_} is of {counted(m * n, 'matrix', 'matrices')}, a tile of "
                 f"{shape[0]}x{shape[1]}, not {self.held.type}"
             )
-        layout = accumulator_tile((rows, cols), *shape, self.grid, self.packed)
+        layout = accumulator_tile((rows, cols), *shape, self.grid, self.packed, halves=self.halves)
         if isinstance(tile, TileValue) and tile.layout != layout:
             raise TilecError(f"moves a tile of the layout '{layout}', not '{tile.layout}'")
 

@@ -8,6 +8,8 @@
 !D = memref<1x1x128x128xf32, #tile.tensor<"d">>
 !Low = memref<1x1x64x32xf32, #tile.tensor<"d">>
 !C = tensor<128x128xf32, #tile.layout<"register [0,1] [0,2] [0,4] [0,8] [0,16] [0,32]; lane [1,0] [2,0] [4,0] [8,0] [16,0]; warp [32,0] [64,0] [0,64] -> row 128, col 128">>
+!Narrow = memref<1x1x128x128xf16, #tile.tensor<"d">>
+!Halves = tensor<128x128xf16, #tile.layout<"register [0,1] [0,2] [0,4] [0,8] [0,16] [0,32]; lane [1,0] [2,0] [4,0] [8,0] [16,0]; warp [32,0] [64,0] [0,64] -> row 128, col 128">>
 !Left = tensor<128x64xf16, #tile.layout<"register [0,1] [0,2] [0,4] [0,8] [0,16]; lane [1,0] [2,0] [4,0] [8,0] [16,0]; warp [32,0] [64,0] [0,32] -> row 128, col 64">>
 !Half = tensor<64x32xf32, #tile.layout<"register [0,1] [8,0] [0,8]; lane [0,2] [0,4] [1,0] [2,0] [4,0]; warp [16,0] [32,0] [0,16] -> row 64, col 32">>
 
@@ -58,6 +60,7 @@ gpu.module @m [#nvvm.target<chip = "sm_100a">] {
   gpu.func @moves() kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
     %d = tile.alloc_tensor : !D
     %low = tile.alloc_tensor : !Low
+    %narrow = tile.alloc_tensor : !Narrow
     // CHECK: %[[X:.*]] = tile.tensor_load %{{.*}} {warps = array<i64: 4, 2>} : memref<1x1x128x128xf32, #tile.tensor<"d">> -> tensor<128x128xf32, {{.*}}>
     // FRAG-COUNT-2: tile.tcgen05_ld {{.*}}32x32b.x32
     %x = tile.tensor_load %d {warps = array<i64: 4, 2>} : !D -> !C
@@ -65,6 +68,11 @@ gpu.module @m [#nvvm.target<chip = "sm_100a">] {
     // FRAG-COUNT-2: tile.tcgen05_st {{.*}}32x32b.x32
     // FRAG-NEXT: tile.tcgen05_wait_st
     tile.tensor_store %x, %d {warps = array<i64: 4, 2>} : !C, !D
+    // Sums of 16 bits have columns of 32, of which a register takes two.
+    // FRAG-COUNT-2: tile.tcgen05_ld {{.*}}32x32b.x16.pack::16b
+    %h = tile.tensor_load %narrow {warps = array<i64: 4, 2>} : !Narrow -> !Halves
+    // FRAG-COUNT-2: tile.tcgen05_st {{.*}}32x32b.x16.unpack::16b
+    tile.tensor_store %h, %narrow {warps = array<i64: 4, 2>} : !Halves, !Narrow
     // FRAG: tile.tcgen05_ld {{.*}}16x256b.x2
     %y = tile.tensor_load %low {warps = array<i64: 4, 2>} : !Low -> !Half
     // FRAG: tile.tcgen05_st {{.*}}16x256b.x2

@@ -66,7 +66,7 @@ gpu.module @m [#nvvm.target<chip = "sm_100a">] {
     %computed = arith.addf %tb, %tb : tensor<64x64xf16>
     // WHY: remark: 'tile.dot' op is not for tensor memory: A is not loaded from global memory, but computed
     %1 = tile.dot %computed, %tb, %zero : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>
-    // WHY: remark: 'tile.dot' op is not for tensor memory: no tcgen05.mma of sm_100a multiplies f16 by f16, giving f16 of 32 bits
+    // WHY: remark: 'tile.dot' op is not for tensor memory: 64 rows of sums of 16 bits are not loaded; legal: 128
     %2 = tile.dot %tb, %tb, %halves : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf16>
     // WHY: remark: 'tile.dot' op is not for tensor memory: it is in an 'scf.if'; only scf.for carries the phase of its mbarrier
     %3 = scf.if %often -> tensor<64x64xf32> {

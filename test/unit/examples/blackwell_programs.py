@@ -11,6 +11,7 @@ import tilec
 
 TYPES: dict[str, tuple[str, Any, Any]] = {
     # of factors: of sums; of both for numpy
+    "tf32": ("f32", np.float32, np.float32),
     "f16": ("f32", np.float16, np.float32),
     "bf16": ("f32", ml_dtypes.bfloat16, np.float32),
     "f8E4M3FN": ("f32", ml_dtypes.float8_e4m3fn, np.float32),
@@ -32,6 +33,7 @@ class Gemm:
         turned: whether A, and whether B, lies transposed in memory.
         adds: whether C is added.
         doubles: whether A is computed: twice what memory holds.
+        narrow: whether sums are of 16 bits.
     """
 
     element: str = "f16"
@@ -40,11 +42,18 @@ class Gemm:
     turned: tuple[bool, bool] = (False, False)
     adds: bool = False
     doubles: bool = False
+    narrow: bool = False
+
+    @property
+    def sums(self) -> tuple[str, Any]:
+        """The type of sums, for MLIR and for numpy."""
+        total, _, found = TYPES[self.element]
+        return ("f16", np.float16) if self.narrow else (total, found)
 
     def text(self, target: str = "sm_100a") -> str:
         """The program."""
         m, n, k = self.tile
-        total = TYPES[self.element][0]
+        total, held = self.sums[0], {"tf32": "f32"}.get(self.element, self.element)
         each = 16 // np.dtype(TYPES[self.element][1]).itemsize
         at_a = "[%k, %row] masked transposed" if self.turned[0] else "[%row, %k] masked"
         at_b = "[%col, %k] masked transposed" if self.turned[1] else "[%k, %col] masked"
@@ -59,7 +68,7 @@ class Gemm:
 !A = tensor<{m}x{k}x{self.element}>
 !B = tensor<{k}x{n}x{self.element}>
 !C = tensor<{m}x{n}x{total}>
-!I = memref<?x?x{self.element}, strided<[?, 1]>>
+!I = memref<?x?x{held}, strided<[?, 1]>>
 !R = memref<?x?x{total}, strided<[?, 1]>>
 gpu.module @m [#nvvm.target<chip = "{target}">] {{
   gpu.func @gemm(%a: !I {promise}, %b: !I {promise}, %c: !R {{llvm.noalias}}, %depth: index)
@@ -95,7 +104,7 @@ gpu.module @m [#nvvm.target<chip = "{target}">] {{
             how: of the launch.
         """
         m, n, k = extents
-        _, factor, total = TYPES[self.element]
+        factor, total = TYPES[self.element][1], self.sums[1]
         rng = np.random.default_rng(list(extents))
         a, b = (rng.integers(-3, 4, shape) for shape in ((m, k), (k, n)))
         c = rng.integers(-3, 4, (m, n)).astype(total)

@@ -79,7 +79,8 @@ FAULTS = {
         ("gemm", "gemm_fp8", "attention"),
     ),
     "copies that are not there yet": Fault(
-        r"cp\.async\.wait_group \t1;", "cp.async.wait_group \t2;", "race|async|proxy", _COPIED
+        r"cp\.async\.wait_group \t1;", "cp.async.wait_group \t2;", "race|async|proxy",
+        ("scaled_gemm",),
     ),
     "no barriers": Fault(r"bar\.sync \t\d+(, \d+)?;", "", "race|tensor-memory|async|proxy"),
     "scale factors that nobody copies": Fault(

@@ -48,12 +48,21 @@ slow = pytest.mark.slow
         pytest.param(Gemm("f16", (128, 32, 64), 4), (100, 40, 0), marks=slow),
         (Gemm("f16", (128, 64, 64), 8), (200, 100, 300)),
         (Gemm("bf16", (128, 32, 64), 4, doubles=True), (130, 40, 150)),
+        (Gemm("f16", (128, 32, 64), 4, narrow=True), (130, 40, 100)),
+        (Gemm("tf32", (128, 32, 32), 4, (False, True)), (100, 40, 70)),
         pytest.param(Gemm("f16", (256, 64, 32), 8, doubles=True), (130, 72, 90), marks=slow),
         pytest.param(Gemm("i8", (128, 64, 128), 8, doubles=True), (130, 72, 200), marks=slow),
+        pytest.param(
+            Gemm("f8E4M3FN", (128, 64, 64), 8, (False, True), adds=True, narrow=True),
+            (130, 72, 200),
+            marks=slow,
+        ),
+        pytest.param(Gemm("tf32", (128, 64, 64), 8, (False, True)), (200, 100, 300), marks=slow),
     ],
     ids=[
         *("ragged", "64 rows", "bytes along M", "adds C", "no K", "ring"),
-        *("A computed", "A of two matrices computed", "bytes of A computed"),
+        *("A computed", "16-bit sums", "tf32"),
+        *("A of two matrices computed", "bytes of A computed", "16-bit sums of bytes", "tf32 ring"),
     ],
 )
 def test_products(gemm: Gemm, extents: tuple[int, int, int]) -> None:
@@ -86,13 +95,17 @@ def test_random_products(seed: int) -> None:
     rows, cols = draw.choice([64, 128, 128, 256]), draw.choice([16, 32, 64, 128, 256])
     if rows * cols > 128 * 32 * warps:
         rows, cols = 64, 64
+    turned = draw.random() < 0.4, draw.random() < 0.4
+    if element == "tf32":  # descriptors tell it along K alone
+        turned = False, True
     gemm = Gemm(
         element,
         (rows, cols, draw.choice([32, 64, 128])),
         warps,
-        (draw.random() < 0.4, draw.random() < 0.4),
+        turned,
         adds=draw.random() < 0.2,
         doubles=element in ("f16", "bf16", "i8") and rows % 128 == 0 and draw.random() < 0.3,
+        narrow=element == "f16" and rows % 128 == 0 and draw.random() < 0.3,
     )
     extents = (
         draw.randrange(1, 2 * rows),
