@@ -21,6 +21,7 @@ from .frames import Frame
 from .heap import Heap
 from .machine import Machine
 from .memory import Memory
+from .native.engine import Native, chosen
 from .observer import Observer
 from .order import Together, WarpByWarp
 from .placement import Placement
@@ -171,6 +172,8 @@ def launch(
         watcher = Watcher(machine, machine.observer.taint)
         translator.translated = watcher.translated
         translator.unwritten = Unwritten(machine.observer.taint, watcher.step)
+    if chosen() == "native" and debugger is None and timeline is None:
+        translator.native = Native(machine)
     turns = Together() if order is None else WarpByWarp(order)
     if order is not None:
         machine.transfers.early = random.Random(order)
