@@ -17,7 +17,6 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
-from tilec.cache import environment
 from tilec.isa import LANES
 
 from ..alu import Array
@@ -79,9 +78,10 @@ class Library:
 
     def _object(self, text: str, name: str) -> bytes:
         """Object code of some IR."""
+        from tilec.cache import entries, environment  # noqa: PLC0415 (takes 10 ms)
+
         if not environment.cache_wanted(None, default=True):
             return self._compile(text)
-        entries = import_module("tilec.cache.entries")  # which imports MLIR's bindings
         what = json.dumps(("simulator", self._target, text))
         key = blake2b(what.encode(), digest_size=20).hexdigest()
         found: bytes | None = entries.find(key, _read)
