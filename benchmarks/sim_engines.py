@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 from tilec.sim import Report, launch
-from tilec.sim.native import engine
+from tilec.sim.native import choice
 
 THREADS = 256
 HEAD = """
@@ -82,8 +82,8 @@ def compare(name: str, ctas: int, rounds: int, *, checks: bool) -> dict[str, Any
     results: dict[int, tuple[bytes, dict[str, Any]]] = {}
     counts: dict[int, int] = {}
     for _ in range(rounds):
-        for which in engine.ENGINES:
-            os.environ[engine.VARIABLE] = which
+        for which in choice.ENGINES:
+            os.environ[choice.VARIABLE] = which
             for turns in KERNELS[name][1:]:
                 seconds, bits, report = run(name, turns, ctas, checks=checks)
                 found = bits, asdict(report)
@@ -92,7 +92,7 @@ def compare(name: str, ctas: int, rounds: int, *, checks: bool) -> dict[str, Any
                 times.setdefault((which, turns), []).append(seconds)
     _, few, many = KERNELS[name]
     rates = {}
-    for which in engine.ENGINES:
+    for which in choice.ENGINES:
         short, long = min(times[which, few]), min(times[which, many])
         each = (long - short) / (counts[many] - counts[few])
         rates[which] = {"rate": 1 / each, "beside": short - each * counts[few]}

@@ -21,7 +21,8 @@ from .frames import Frame
 from .heap import Heap
 from .machine import Machine
 from .memory import Memory
-from .native.engine import Native, chosen
+from .native.choice import chosen
+from .native.engine import Native
 from .observer import Observer
 from .order import Together, WarpByWarp
 from .placement import Placement

@@ -15,10 +15,11 @@ REFUSED for an array that it does not know. In the last two cases it has done no
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 
 import numpy as np
 from tilec.isa import LANES
+
+from .ir import Text
 
 DONE, RESHAPE, REFUSED = 0, 1, 2
 
@@ -67,89 +68,12 @@ def type_table() -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     return np.array([*found, id(np.ndarray)], np.int64)
 
 
-class _Text:
-    """A function's text; its variables are `alloca`s, which LLVM turns into registers."""
-
-    def __init__(self, head: str) -> None:
-        self.head = head
-        self.slots: list[str] = []
-        self.lines: list[str] = []
-        self._names = 0
-
-    def _new(self, prefix: str) -> str:
-        self._names += 1
-        return f"{prefix}{self._names}"
-
-    def value(self, text: str) -> str:
-        name = self._new("%t")
-        self.lines.append(f"{name} = {text}")
-        return name
-
-    def do(self, text: str) -> None:
-        self.lines.append(text)
-
-    def at(self, pointer: str, offset: str | int) -> str:
-        return self.value(f"getelementptr i8, ptr {pointer}, i64 {offset}")
-
-    def load(self, pointer: str, offset: str | int = 0, type_: str = "i64") -> str:
-        return self.value(f"load {type_}, ptr {self.at(pointer, offset)}")
-
-    def store(self, type_: str, value: str | int, pointer: str, offset: str | int = 0) -> None:
-        self.do(f"store {type_} {value}, ptr {self.at(pointer, offset)}")
-
-    def is_(self, how: str, a: str, b: str | int, type_: str = "i64") -> str:
-        return self.value(f"icmp {how} {type_} {a}, {b}")
-
-    def op(self, how: str, a: str | int, b: str | int) -> str:
-        return self.value(f"{how} i64 {a}, {b}")
-
-    def variable(self, initial: str | int = 0) -> str:
-        name = self._new("%var")
-        self.slots.append(f"{name} = alloca i64")
-        self.do(f"store i64 {initial}, ptr {name}")
-        return name
-
-    def label(self, name: str) -> None:
-        self.do(f"br label %{name}")
-        self.do(f"{name}:")
-
-    @contextmanager
-    def loop(self, count: str | int) -> Iterator[str]:
-        index = self.variable()
-        head, body, end = (self._new(n) for n in ("head", "body", "end"))
-        self.label(head)
-        now = self.value(f"load i64, ptr {index}")
-        more = self.is_("ult", now, count)
-        self.do(f"br i1 {more}, label %{body}, label %{end}")
-        self.do(f"{body}:")
-        yield now
-        self.do(f"store i64 {self.op('add', now, 1)}, ptr {index}")
-        self.do(f"br label %{head}")
-        self.do(f"{end}:")
-
-    @contextmanager
-    def when(self, condition: str) -> Iterator[None]:
-        then, end = self._new("then"), self._new("endif")
-        self.do(f"br i1 {condition}, label %{then}, label %{end}")
-        self.do(f"{then}:")
-        yield
-        self.label(end)
-
-    def leave(self, value: str | int) -> None:
-        self.do(f"ret i64 {value}")
-        self.do(f"{self._new('after')}:")
-
-    def end(self) -> str:
-        inside = "\n  ".join((*self.slots, *self.lines))
-        return f"{self.head} {{\nbegin:\n  {inside}\n}}\n"
-
-
 def _copies() -> Iterator[str]:
     """`copyN(to, from, stride)`: the lanes of a warp, N bytes each."""
     for size in _SIZES:
         bits = 8 * size
         vector, element = f"<{LANES} x i{bits}>", f"i{bits}"
-        f = _Text(f"define internal void @copy{size}(ptr %to, ptr %from, i64 %stride)")
+        f = Text(f"define internal void @copy{size}(ptr %to, ptr %from, i64 %stride)")
         with f.when(f.is_("eq", "%stride", size)):
             all_ = f.value(f"load {vector}, ptr %from, align {size}")
             f.do(f"store {vector} {all_}, ptr %to, align {size}")
@@ -160,7 +84,7 @@ def _copies() -> Iterator[str]:
             f.store(element, one, "%to", f.op("mul", lane, size))
         f.do("ret void")
         yield f.end()
-        f = _Text(
+        f = Text(
             f"define internal void @merge{size}"
             "(ptr %to, ptr %new, ptr %old, i64 %stride, ptr %mask)"
         )
@@ -176,7 +100,7 @@ def _copies() -> Iterator[str]:
         yield f.end()
 
 
-def _sized(f: _Text, name: str, size: str, args: str) -> None:
+def _sized(f: Text, name: str, size: str, args: str) -> None:
     """Call the function of a name that is for elements of a size."""
     for code, bytes_ in enumerate(_SIZES):
         with f.when(f.is_("eq", size, code)):
@@ -188,7 +112,7 @@ def _describe() -> str:
 
     The array's data and strides go to an entry of a table of inputs or outputs.
     """
-    f = _Text("define internal i64 @describe(ptr %array, ptr %entry, ptr %types)")
+    f = Text("define internal i64 @describe(ptr %array, ptr %entry, ptr %types)")
     size = _get(f, "%entry", "size")
     kind = f.load("%array", _TYPE)
     with f.when(f.is_("ne", kind, f.load("%types", 8 * _OF_A_SIZE * len(_SIZES)))):
@@ -216,15 +140,15 @@ def _describe() -> str:
     return f.end()
 
 
-def _get(f: _Text, entry: str, field: str) -> str:
+def _get(f: Text, entry: str, field: str) -> str:
     return f.load(entry, 8 * OUTPUT.index(field))
 
 
-def _set(f: _Text, entry: str, field: str, value: str | int) -> None:
+def _set(f: Text, entry: str, field: str, value: str | int) -> None:
     f.store("i64", value, entry, 8 * OUTPUT.index(field))
 
 
-def _place(f: _Text, entry: str, cta: str, warp: str) -> str:
+def _place(f: Text, entry: str, cta: str, warp: str) -> str:
     """Where the elements of a warp are."""
     along = f.op("mul", cta, _get(f, entry, "of_cta"))
     across = f.op("mul", warp, _get(f, entry, "of_warp"))
@@ -234,7 +158,7 @@ def _place(f: _Text, entry: str, cta: str, warp: str) -> str:
 
 
 def _run() -> str:
-    f = _Text(
+    f = Text(
         "define i64 @run(ptr %plan, ptr %registers, ptr %initial, ptr %outs, ptr %merge, "
         "i64 %ctas, i64 %warps)"
     )
@@ -363,12 +287,12 @@ def _run() -> str:
     return f.end()
 
 
-def _call(f: _Text, operation: str, file: str) -> None:
+def _call(f: Text, operation: str, file: str) -> None:
     function = f.load(operation, FUNCTION, "ptr")
     f.do(f"call void {function}(ptr {file}, ptr {f.at(operation, PLACES)})")
 
 
-def _first(f: _Text, output: str, file: str) -> None:
+def _first(f: Text, output: str, file: str) -> None:
     """Write the one element of a result."""
     new = f.at(file, _get(f, output, "place"))
     target = f.value(f"inttoptr i64 {_get(f, output, 'target')} to ptr")

@@ -1,44 +1,18 @@
-"""Which engine executes a launch, and when machine code takes over from numpy."""
+"""Stretches of blocks, which machine code takes over from numpy when they are worth it."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 
 from ..binding import Binding
 from ..blocks import Code
-from ..errors import LaunchError
 from ..machine import Machine
 from . import stretches
+from .choice import waiting
 from .library import library
-
-VARIABLE = "TILEC_SIM_ENGINE"
-"""Environment variable that names the engine."""
-ENGINES = ("numpy", "native")
-
-
-def chosen() -> str:
-    """The engine that the environment names, or the default.
-
-    Raises:
-        LaunchError: if there is none of that name.
-    """
-    said = os.environ.get(VARIABLE, "") or ENGINES[0]
-    if said not in ENGINES:
-        raise LaunchError(f"{VARIABLE} is '{said}'; legal: {', '.join(ENGINES)}")
-    return said
-
 
 AFTER = 8
 """Times that numpy executes a stretch before machine code does."""
-WORK = 20_000
-"""Instructions of stretches that numpy executes before the library is loaded; about 0.1 s."""
-
-
-class _Done:
-    """Work that numpy has done in this process for want of the library."""
-
-    instructions = 0
 
 
 class Native:
@@ -79,8 +53,7 @@ class _Cold:
     def _warm(self) -> bool:
         """Have machine code execute the stretch from now on, this time included."""
         count = len(self._forms)
-        if _Done.instructions < WORK:
-            _Done.instructions += count
+        if waiting(count):
             return False
         found = library()
         first, last = self._first, self._first + count

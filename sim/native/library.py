@@ -24,6 +24,8 @@ from . import driver
 
 RUN = ctypes.PYFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 5, ctypes.c_int64, ctypes.c_int64)
 """The driver; it is called with the GIL, since it reads Python's objects."""
+CALL = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+"""A function of a plan, which touches no objects."""
 
 _NEEDED = {
     "x86_64": ("avx2", "fma", "f16c"),
@@ -99,6 +101,10 @@ class Library:
         builder.getModulePassManager().run(module, builder)
         code: bytes = machine.emit_object(module)
         return code
+
+    def call(self, address: int, plan: Array) -> None:
+        """Call a function of a plan, without the GIL."""
+        CALL(address)(plan.ctypes.data)
 
     def apply(self, name: str, operands: Sequence[Array], results: Sequence[Any]) -> list[Array]:
         """What a form makes of arrays of one dimension.

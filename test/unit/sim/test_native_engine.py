@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tilec.sim import LaunchError, Report, TensorMap, launch
-from tilec.sim.native import engine, stretches
+from tilec.sim.native import choice, engine, stretches
 from tilec.sim.native.library import Library, library
 
 from ...foreign.case import HERE, Case
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(library() is None, reason="no machine code for t
 def both(monkeypatch: pytest.MonkeyPatch):
     """Runs a launch by both engines; machine code from the second time that a stretch is run."""
     monkeypatch.setattr(engine, "AFTER", 1)
-    monkeypatch.setattr(engine, "WORK", 0)
+    monkeypatch.setattr(choice, "WORK", 0)
     calls: list[stretches.Stretch] = []
     call = stretches.Stretch.__call__
 
@@ -35,8 +35,8 @@ def both(monkeypatch: pytest.MonkeyPatch):
 
     def run(*args: Any, given: list[Any], **options: Any) -> tuple[list[Any], Report, int]:
         found = []
-        for name in engine.ENGINES:
-            monkeypatch.setenv(engine.VARIABLE, name)
+        for name in choice.ENGINES:
+            monkeypatch.setenv(choice.VARIABLE, name)
             calls.clear()
             arrays = [np.copy(a) if isinstance(a, np.ndarray) else a for a in given]
             report = launch(*args, arrays, **options)
@@ -146,14 +146,14 @@ def test_findings_are_the_same(both) -> None:
 
 
 def test_an_unsupported_instruction_is_still_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(engine.VARIABLE, "native")
+    monkeypatch.setenv(choice.VARIABLE, "native")
     text = BODY.format(middle="add.u32 %r6, %r6, 1; add.u33 %r6, %r6, 1;")
     with pytest.raises(Exception, match=r"unsupported instruction 'add\.u33'"):
         launch(text, "k", 1, 32, [np.zeros(32, np.uint32), np.uint32(1)])
 
 
 def test_an_unknown_engine(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(engine.VARIABLE, "gpu")
+    monkeypatch.setenv(choice.VARIABLE, "gpu")
     with pytest.raises(LaunchError, match="TILEC_SIM_ENGINE is 'gpu'; legal: numpy, native"):
         launch(BODY.format(middle=""), "k", 1, 32, [np.zeros(32, np.uint32), np.uint32(1)])
 
