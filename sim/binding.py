@@ -22,6 +22,7 @@ from .memory import (
     SHARED_WINDOW,
     Space,
 )
+from .native.computes import Computes
 from .ptx.constants import wrapped
 from .ptx.declarations import fit
 from .ptx.module import (
@@ -75,6 +76,8 @@ class Binding:
         inner: what it does where its guard holds, once it is bound.
         guard: the slot of its guard, and what has a step done where that holds; None without.
         product: the product of warpgroups that it is, if it is one.
+        computes: what it computes, of one that computes on registers alone.
+        plain: whether its step does nothing beside.
         absent: of a shuffle, finds the threads that take the value of a lane that does not take
             part; None where there are none.
     """
@@ -92,6 +95,8 @@ class Binding:
         self.inner: Step | None = None
         self.guard: tuple[int, Callable[[Step], Step]] | None = None
         self.product: object = None
+        self.computes: Computes | None = None
+        self.plain = False
         self.absent: Callable[[], Array | None] | None = None
         self._before: list[Step] = []
         self._after: list[Step] = []
@@ -119,6 +124,11 @@ class Binding:
                 f"{len(self.operands)}"
             )
         return self.operands
+
+    @property
+    def converts(self) -> bool:
+        """Whether operands are converted before the instruction, or results after it."""
+        return bool(self._before or self._after)
 
     def precede(self, step: Step) -> None:
         """Have something done each time before the instruction."""

@@ -41,6 +41,11 @@ class Registers(Wave):
         self._special: dict[str, int] = {}
         self._constants: dict[tuple[int, int], int] = {}
 
+    @property
+    def initial(self) -> list[Array]:
+        """What every slot holds at the start of a wave."""
+        return self._initial
+
     def slot(self, initial: Array) -> int:
         """A new slot that holds `initial` at the start of every wave."""
         self._initial.append(initial)

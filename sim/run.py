@@ -28,6 +28,8 @@ from .frames import Frame
 from .heap import Heap
 from .machine import Machine
 from .memory import Memory
+from .native.choice import chosen
+from .native.engine import Native
 from .observer import Observer
 from .order import Together, WarpByWarp
 from .pending import Pending
@@ -147,6 +149,8 @@ class Run:
             watcher = Watcher(machine, machine.observer.taint)
             self._translator.translated = watcher.translated
             self._translator.unwritten = Unwritten(machine.observer.taint, watcher.step)
+        if chosen() == "native" and debugger is None and timeline is None:
+            self._translator.native = Native(machine)
         self._turns = Together() if order is None else WarpByWarp(order)
         if order is not None:
             machine.transfers.early = random.Random(order)

@@ -16,6 +16,7 @@ from .frames import Frame
 from .instructions import bind
 from .instructions.registry import end_binder
 from .machine import Machine, Step
+from .native.engine import Native
 from .product_registers import tracked, watched
 from .program import Program
 from .ptx.module import Function, Instruction
@@ -31,6 +32,7 @@ class Translator:
         unwritten: notes who has written registers that may be read before, if anybody asks.
         translated: called with every block that has been bound, and the instructions of its
             steps, if anybody asks.
+        native: has machine code execute what it can, if it is to.
         whole: whether all results are put in registers, for who looks at these.
     """
 
@@ -39,6 +41,7 @@ class Translator:
         self.unwritten: Unwritten | None = None
         self.translated: Callable[[Code, list[Binding]], None] | None = None
         self.whole = False
+        self.native: Native | None = None
         self._bindings: list[Binding] = []
         self._failed: list[PtxError] = []
         self._names: dict[str, frozenset[str]] = {}
@@ -49,6 +52,8 @@ class Translator:
         if found is None:
             self._bindings = []
             found = frame.translated[number] = self._translate(frame, number)
+            if self.native is not None:
+                self.native.prepare(found, self._bindings)
             if self.translated is not None:
                 self.translated(found, self._bindings)
         return found
@@ -131,17 +136,21 @@ class Translator:
         """What an instruction does, or a step that raises why it does nothing."""
         instruction = binding.instruction
         try:
-            step = self._watched(binding, binding.complete(bind(binding)))
+            bound = bind(binding)
+            step = self._watched(binding, binding.complete(bound))
             binding.inner = step
             if self.unwritten is not None:
                 step = self.unwritten.noting(binding, step)
+            binding.plain = step is bound
             if instruction.guard is not None and not is_gated(instruction):
                 slot = _guard(binding.frame, instruction)
                 guarded = partial(_guarded, self.program.machine, slot, instruction.negated)
                 binding.guard = slot, guarded
                 step = guarded(step)
                 if self.unwritten is not None:
-                    step = self.unwritten.noting_guard(binding, step)
+                    held = step
+                    step = self.unwritten.noting_guard(binding, held)
+                    binding.plain &= step is held
         except PtxError as error:
             return self._raising(error)
         except TilecError as error:

@@ -13,7 +13,7 @@ Results are bit for bit those that the PTX ISA defines. Where it leaves a choice
 """
 
 from .bits import Array, Operation
-from .registry import Unsupported, approximated, forms, opcodes, resolve, signature
+from .registry import Unsupported, approximated, forms, opcodes, qualifiers, resolve, signature
 from .syntax import Signature
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "approximated",
     "forms",
     "opcodes",
+    "qualifiers",
     "resolve",
     "signature",
 ]

@@ -141,6 +141,21 @@ def signature(
     return found.signature(chosen)
 
 
+@functools.cache
+def qualifiers(
+    opcode: str,
+    modifiers: tuple[str, ...],
+    results: int | None = None,
+    operands: int | None = None,
+) -> Qualifiers:
+    """What an instruction chose of its form's syntax; see `resolve`.
+
+    Raises:
+        Unsupported: for a spelling that no form has.
+    """
+    return _find(opcode, modifiers, results, operands)[1]
+
+
 def _find(
     opcode: str, modifiers: tuple[str, ...], results: int | None, operands: int | None
 ) -> tuple[Form, Qualifiers]:

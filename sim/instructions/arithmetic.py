@@ -6,6 +6,7 @@ from .. import alu
 from ..alu import Operation
 from ..binding import Binding
 from ..machine import Machine, Step
+from ..native.computes import Computes
 from ..ptx.module import Instruction, Operand, Pair
 from ..taint.flows import Finder, add, compare, convert, decide, half_or_whole, move, select
 from ..traits import Unit, declare_unit
@@ -53,6 +54,10 @@ def bind(binding: Binding) -> Step:
     if carried:
         targets.append(binding.frame.carry)
         binding.written.append(binding.frame.carry)
+    chosen = alu.qualifiers(*spelling)
+    binding.computes = Computes(
+        instruction.opcode, chosen, types.results, tuple(targets), types.operands, tuple(slots)
+    )
     if len(targets) == 1:
         return _single(binding.machine, operation, targets[0], slots)
     return _several(binding.machine, operation, targets, slots)

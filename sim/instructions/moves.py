@@ -9,6 +9,7 @@ from ..alu.bits import is_type, width
 from ..binding import Binding
 from ..machine import Step
 from ..memory import GLOBAL_BASE, LOCAL_WINDOW, SHARED_WINDOW
+from ..native.computes import Computes
 from ..ptx.module import Vector
 from ..taint.flows import move
 from ..traits import PLAIN, First, Traits, Unit, unit_of_space
@@ -56,6 +57,8 @@ def _mov(binding: Binding) -> Step:
         each = f"b{bits // len(source.items)}"
         parts = [binding.source(item, each) for item in source.items]
         whole = binding.target(target, type_)
+        kinds = (each,) * len(parts)
+        binding.computes = Computes("pack", {}, (type_,), (whole,), kinds, tuple(parts))
         if whole is None:
             return lambda: None
         return lambda: machine.write(whole, packed([registers[p] for p in parts], bits))
@@ -63,6 +66,8 @@ def _mov(binding: Binding) -> Step:
     if isinstance(target, Vector):
         share = bits // len(target.items)
         split = [binding.target(item, f"b{share}") for item in target.items]
+        kinds = (f"b{share}",) * len(split)
+        binding.computes = Computes("unpack", {}, kinds, tuple(split), (type_,), (slot,))
 
         def unpack() -> None:
             each = elements(registers[slot], share)
@@ -72,6 +77,7 @@ def _mov(binding: Binding) -> Step:
 
         return unpack
     to = binding.target(target, type_)
+    binding.computes = Computes("mov", {}, (type_,), (to,), (type_,), (slot,))
     if to is None:
         return lambda: None
     return lambda: machine.write(to, registers[slot])
@@ -102,7 +108,11 @@ def _cvta(binding: Binding) -> Step:
 
         return widen
     if window == 0:
+        binding.computes = Computes("mov", {}, (type_,), (to,), (type_,), (slot,))
         return lambda: machine.write(to, registers[slot])
+    how, kinds = "sub" if "to" in binding.modifiers else "add", (type_, type_)
+    by = machine.constant(window, width(type_))
+    binding.computes = Computes(how, {"type": type_}, (type_,), (to,), kinds, (slot, by))
     if "to" in binding.modifiers:
         return lambda: machine.write(to, registers[slot] - shift)
     return lambda: machine.write(to, registers[slot] + shift)

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tilec.isa import ElementType, element_type
 
+from ..native import products
 from .arithmetic import Rounding, Step
 
 Float64 = NDArray[np.float64]
@@ -24,6 +25,9 @@ Exponents = NDArray[np.int16]
 
 ZERO = -8192
 """Exponent of a zero factor: below every other, and its double still fits 16 bits."""
+
+_MANTISSAS = {Rounding.RZ32: 23, Rounding.E8M13: 13}
+"""Stored bits of sums that are f32."""
 
 _BLOCK = 1 << 14
 """Terms per numpy call: enough to hide the cost of a call, few enough for the cache."""
@@ -94,6 +98,14 @@ def dot(
     Returns:
         Accumulators of the shape of c: f16 where the step rounds to f16, else f32.
     """
+    if absent is None and step.rounding in _MANTISSAS:
+        mantissa = _MANTISSAS[step.rounding]
+        made = products.dot(
+            (a.values, a.exponents), (b.values, b.exponents), c, terms=step.terms,
+            fraction=step.fraction, zero=step.zero_exponent, mantissa=mantissa,
+        )  # fmt: skip
+        if made is not None:
+            return made
     for start in range(0, len(a.values), step.terms):
         index = slice(start, start + step.terms)
         c = fused(step, a.at(index), b.at(index), c, None if absent is None else absent[index])
@@ -141,7 +153,7 @@ def round_sum(total: Float64, rounding: Rounding) -> Accumulators:
     """Exact sums as accumulators: one rounding, no negative zero, one NaN."""
     if rounding is Rounding.RNE16:
         return canonical(total.astype(np.float16))
-    return canonical(toward_zero(total, 23 if rounding is Rounding.RZ32 else 13))
+    return canonical(toward_zero(total, _MANTISSAS[rounding]))
 
 
 def canonical(values: Accumulators) -> Accumulators:

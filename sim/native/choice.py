@@ -1,0 +1,48 @@
+"""Which engine executes a launch, and from when on machine code is worth loading."""
+
+from __future__ import annotations
+
+import os
+
+from ..errors import LaunchError
+from .library import Library, library
+
+VARIABLE = "TILEC_SIM_ENGINE"
+"""Environment variable that names the engine."""
+ENGINES = ("numpy", "native")
+
+WORK = 20_000
+"""Instructions that numpy executes before the library is loaded; about 0.1 s."""
+
+
+class _Done:
+    """Work that numpy has done in this process for want of the library, in instructions."""
+
+    instructions = 0.0
+
+
+def chosen() -> str:
+    """The engine that the environment names, or the default.
+
+    Raises:
+        LaunchError: if there is none of that name.
+    """
+    said = os.environ.get(VARIABLE, "") or ENGINES[0]
+    if said not in ENGINES:
+        raise LaunchError(f"{VARIABLE} is '{said}'; legal: {', '.join(ENGINES)}")
+    return said
+
+
+def waiting(work: float) -> bool:
+    """Whether numpy is to do some work, in instructions, since it has not yet done enough."""
+    if _Done.instructions >= WORK:
+        return False
+    _Done.instructions += work
+    return True
+
+
+def library_for(work: float) -> Library | None:
+    """The library for some work outside of launches' blocks; None if numpy is to do it."""
+    if os.environ.get(VARIABLE) != "native" or waiting(work):
+        return None
+    return library()

@@ -1,0 +1,71 @@
+"""Stretches of blocks, which machine code takes over from numpy when they are worth it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..binding import Binding
+from ..blocks import Code
+from ..machine import Machine
+from . import stretches
+from .choice import waiting
+from .library import library
+
+AFTER = 8
+"""Times that numpy executes a stretch before machine code does."""
+
+
+class Native:
+    """Has stretches of a program's blocks executed by machine code, once they are worth it."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+
+    def prepare(self, code: Code, bindings: Sequence[Binding]) -> None:
+        """Exchange the steps of a block's stretches: the first executes all of its stretch."""
+        if self.machine.numerics == "algebraic" or len(bindings) != len(code.steps):
+            return
+        for first, forms in stretches.runs(bindings):
+            stretch = _Cold(code, first, bindings[first : first + len(forms)], forms)
+            code.steps[first] = stretch.step
+
+
+class _Cold:
+    """A stretch that numpy executes, until it has been executed some times."""
+
+    def __init__(
+        self, code: Code, first: int, bindings: Sequence[Binding], forms: Sequence[stretches.Form]
+    ) -> None:
+        self._code = code
+        self._first = first
+        self._bindings = bindings
+        self._forms = forms
+        self._steps = code.steps[first : first + len(forms)]
+        self._times = 0
+
+    def step(self) -> None:
+        """The first instruction, or all of the stretch."""
+        self._times += 1
+        if self._times > AFTER and self._warm():
+            return
+        self._steps[0]()
+
+    def _warm(self) -> bool:
+        """Have machine code execute the stretch from now on, this time included."""
+        count = len(self._forms)
+        if waiting(count):
+            return False
+        found = library()
+        first, last = self._first, self._first + count
+        if found is None:
+            self._code.steps[first] = self._steps[0]
+            return False
+        stretch = stretches.build(found, self._bindings, self._forms, self._steps)
+        # What is left of this pass over the block finds the rest of the stretch done.
+        self._code.steps[first:last] = [stretch, *[_done] * (count - 1)]
+        stretch()
+        return True
+
+
+def _done() -> None:
+    """The step of an instruction that has been executed with the first of its stretch."""
