@@ -23,6 +23,8 @@ from .machine import Machine
 from .memory import Memory
 from .observer import Observer
 from .order import Together, WarpByWarp
+from .orders.recorder import OrderRecorder
+from .orders.verdict import ORDER_LIMIT, verdict
 from .placement import Placement
 from .program import Program
 from .ptx import Module, read
@@ -82,6 +84,8 @@ def launch(
     progress: Callable[[int, int], None] | None = None,
     timeline: Sequence[int] | None = None,
     debugger: Debugger | None = None,
+    every_order: bool = False,
+    order_limit: int | None = None,
 ) -> Report:
     """Run a kernel.
 
@@ -114,6 +118,11 @@ def launch(
         progress: told, after every wave, how many CTAs have ended and how many there are.
         timeline: the place in the grid of a CTA, as (0, 0, 0), whose `Report.timeline` is made.
         debugger: stops the launch at breakpoints and steps, and is shown its threads there.
+        every_order: after a run without a finding, explore every order in which the warps of each
+            CTA, or cluster, could have executed what they did; what is wrong in one of them has a
+            kind that begins with `order-`. Where that is not possible, the report is `incomplete`.
+        order_limit: limit on the events that are recorded for it, and on the steps of the orders
+            explored; by default `ORDER_LIMIT`.
 
     Returns:
         What was found and counted.
@@ -160,6 +169,13 @@ def launch(
             machine.clusters,
             asynchronous=placement.asynchronous,
         )
+    recorder = None
+    if every_order:
+        if machine.observer is None:
+            raise LaunchError("every_order=True needs checks=True")
+        order_limit = ORDER_LIMIT if order_limit is None else order_limit
+        recorder = OrderRecorder(machine, module, order_limit)
+        machine.observer.record(recorder)
     if timeline is not None:
         number = geometry.number(_within(timeline, geometry))
         machine.record(Recorder(machine, module, kernel, number))
@@ -194,6 +210,8 @@ def launch(
             machine.observer.tensor.end(machine.tensor.left())
         if machine.observer is not None:
             machine.observer.end()
+        if recorder is not None:
+            recorder.end()
         if progress is not None:
             progress(min(first + resident, geometry.ctas), geometry.ctas)
     buffers.copy_back()
@@ -203,6 +221,11 @@ def launch(
     if machine.observer is not None:
         report.unchecked = machine.observer.global_.unchecked
         report.race_bytes = machine.observer.global_.grid.bytes
+    if recorder is not None and order_limit is not None and not findings and completed:
+        found = verdict(recorder, function, geometry, order_limit)
+        findings += found.findings
+        report.unchecked = [*report.unchecked, *found.unchecked]
+        report.orders = found.summary
     report.timeline = None if machine.recorder is None else machine.recorder.end()
     if not checks and not completed:
         raise SimulationError(findings[-1].message, report)
