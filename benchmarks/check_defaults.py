@@ -32,6 +32,7 @@ from make_defaults import TABLE
 from tilec import sim
 from tilec.backend.cubin import assemble
 from tilec.isa import ExecutionScope, form, target
+from tilec.isa.described_product import product_named
 from tilec.isa.gpus import gpu_of
 from tilec.isa.rates import SHARED_BYTES, rates
 from tilec.launch.occupancy import occupancy
@@ -140,6 +141,11 @@ def multiplying(matrix: Mapping[str, float], name: str) -> float:
     """Cycles of an SM's tensor cores."""
     known, total = rates(target(name)), 0.0
     for one, warps in matrix.items():
+        if one.startswith("tcgen05"):
+            product = product_named(one)
+            bits = max(o.type.bits for o in product.operands[:2])
+            total += product.flops * warps / 2 / known.in_tensor_memory(bits)
+            continue
         made = form(one)
         if made.flops:
             group = made.scope is ExecutionScope.WARPGROUP

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from device_pack.forms import forms_of
 from device_pack.kernels import timed_kernels
+from device_pack.suite import suite
 from device_pack.write import write
 from device_run.main import main as run
 from tilec.isa import TilecError
@@ -46,6 +47,7 @@ def main() -> int:
             chosen=forms_of(target, given.forms),
             elements=given.elements,
             kernels=timed_kernels(given.target) if modern else [],
+            suite=suite(given.target) if modern else [],
             with_programs=modern,
             jobs=given.jobs,
             say=(lambda _: None) if given.quiet else (lambda text: print(text, flush=True)),

@@ -118,7 +118,7 @@ _MMA_SYNC = Pipeline(
 
 
 _HOPPER = (
-    Pipeline((*_MMA_SYNC.tile, "tile-check-wgmma"), _MMA_SYNC.nvvm)
+    Pipeline((*_MMA_SYNC.tile, "tile-defer-waits", "tile-check-wgmma"), _MMA_SYNC.nvvm)
     .inserted("tile-select-wgmma", before="tile-select-mma")
     .inserted("tile-stage-wgmma", before="tile-assign-layouts")
     .inserted(
@@ -144,11 +144,13 @@ _BLACKWELL = (
     .inserted("tile-make-persistent", "tile-specialize-warps", before="tile-pipeline")
     .replaced("tile-rasterize")
     .inserted("tile-rasterize", before="tile-specialize-warps")
-    .inserted("tile-split-roles", before="cse")
+    .inserted("tile-store-boxes", before="tile-coalesce-stores")
+    .inserted("tile-take-over-tiles", "tile-split-roles", before="cse")
     .inserted(
         "tile-order-proxies",
         "tile-place-accumulators",
         "tile-allocate-tensor-memory",
+        "tile-request-tiles",
         before="tile-check-divergence",
     )
 )

@@ -275,6 +275,23 @@ module {
       %1 = irdl.any
       irdl.results(result: %1)
     }
+    irdl.operation @try_cancel {
+      %0 = irdl.any
+      %1 = irdl.any
+      %2 = irdl.any
+      %3 = irdl.any
+      irdl.operands(responses: %0, place: %1, barriers: %2, index: %3)
+    }
+    irdl.operation @query_cancel {
+      %0 = irdl.any
+      %1 = irdl.any
+      irdl.operands(responses: %0, place: %1)
+      %2 = irdl.any
+      %3 = irdl.any
+      %4 = irdl.any
+      %5 = irdl.any
+      irdl.results(canceled: %2, x: %3, y: %4, z: %5)
+    }
     irdl.operation @convert_layout {
       %0 = irdl.any
       irdl.operands(source: %0)
@@ -566,6 +583,21 @@ module {
       irdl.operands(tile: %0, target: %1)
       %2 = irdl.any
       irdl.attributes {"warps" = %2}
+    }
+    irdl.operation @tensor_dot_scaled {
+      %0 = irdl.any
+      %1 = irdl.any
+      %2 = irdl.any
+      %3 = irdl.any
+      %4 = irdl.any
+      %5 = irdl.any
+      irdl.operands(a: %0, b: %1, c: %2, sfa: %3, sfb: %4, indices: variadic %5)
+      %6 = irdl.base "#builtin.string" 
+      %7 = irdl.base "#builtin.string" 
+      %8 = irdl.any
+      irdl.attributes {"form" = %6, "types" = %7, "warps" = %8}
+      %9 = irdl.any
+      irdl.results(d: %9)
     }
     irdl.operation @tma_load {
       %0 = irdl.any

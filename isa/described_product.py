@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from .errors import TilecError
 from .form_classes import Product
 from .form_parts import BlockScaling, ExecutionScope, Sparsity
 from .instruction_descriptor import InstructionDescriptor
@@ -14,6 +16,11 @@ from .tensor_shapes import product_kind
 from .types import element_type
 
 _ADDRESS = Register("b32", "i32", 32)
+_NAME = re.compile(
+    r"tcgen05\.mma(?P<ws>\.ws)?(?P<sparse>\.sp)?\.cta_group::(?P<group>[12])\.kind::(?P<kind>\w+)"
+    r"(?:\.scale_vec::(?P<chunks>\d+)X\.(?P<scale>\w+))?\.m(?P<m>\d+)n(?P<n>\d+)k\d+"
+    r"\.(?P<d>\w+)\.(?P<a>\w+)\.(?P<b>\w+)(?P<saturate>\.satfinite)?\.a::(?P<place>\w+)"
+)
 _WORD = 32
 """Bits of tensor memory that an element of D takes, of whatever type."""
 
@@ -105,6 +112,28 @@ def described_product(
         descriptor=descriptor,
         stationary=stationary,
         group=group,
+    )
+
+
+@lru_cache(maxsize=256)
+def product_named(name: str) -> DescribedProduct:
+    """The product that has a key, `DescribedProduct.ptx`, with all that keys do not say at zero.
+
+    Raises:
+        TilecError: if it is no such key, or there is no such product.
+    """
+    said = _NAME.fullmatch(name)
+    if said is None:
+        raise TilecError(f"'{name}' is not a product of tcgen05.mma")
+    descriptor = InstructionDescriptor(
+        kind=said["kind"], d=said["d"], a=said["a"], b=said["b"],
+        m=int(said["m"]), n=int(said["n"]), sparse=bool(said["sparse"]),
+        saturate=bool(said["saturate"]), scale=said["scale"] or "",
+    )  # fmt: skip
+    chunks = int(said["chunks"] or 0)
+    stationary = bool(said["ws"])
+    return described_product(
+        descriptor, int(said["group"]), stationary=stationary, a=said["place"], chunks=chunks
     )
 
 

@@ -10,11 +10,14 @@ below it. Where each figure comes from:
   Edition review"): 82 and 128 SMs, 1695 and 2520 MHz, 936 and 1008 GB/s, 6144 KB and 72 MB of L2.
 - H200 SXM. 4.8 TB/s by NVIDIA's data sheet; 132 SMs and 1980 MHz are the H100 SXM5's, whose die it
   has (glennklockwood.com/garden/processors/h100, and hmc-tech.com for the H200 SXM). The L2 is the
-  H100's as well, 50 MB; that this is true of an H200 is not confirmed.
+  H100's as well, 50 MB, which no source says of an H200. The die has 60 MB with 12 memory
+  controllers (chipsandcheese.com, "Nvidia's H100: Funny L2"), of which an H100 uses 10 and an H200
+  12, with 96 slices of L2 (github.com/accel-sim/accel-sim-framework/issues/534): it may be 60 MB.
 - B200. What CUDA says of one (github.com/pytorch/ao/pull/4002): 148 SMs, 126.5 MB of L2, and 7680
   bits of memory at 3996 MHz, which are 7.67 TB/s, where the data sheet says 8; the SMs also by
-  chipsandcheese.com, "Nvidia's B200". Its clock is not confirmed: 1.85 GHz is what NVIDIA's 2.25
-  PFLOPS of dense f16 are at 8192 a clock and SM; hmc-tech.com has 1.86 with tensor cores.
+  chipsandcheese.com, "Nvidia's B200", which says that its clocks are much like an H100 SXM5's.
+  hmc-tech.com has 1.98 GHz of boost and 1.86 with tensor cores; 1.85 is what NVIDIA's 2.25 PFLOPS
+  of dense f16 are at 8192 a clock and SM. No measurement confirms it.
 - RTX 5090. 170 SMs, 2407 MHz, 1792 GB/s and 96 MB of L2 by Linux Format's review of May 2025.
 """
 

@@ -1,9 +1,10 @@
 """What an SM does in a clock cycle, by generation, as far as decisions of passes need it.
 
 Rates of matrix instructions are NVIDIA's for dense products (white papers of A100, H100 and
-RTX Blackwell); that of `mma.sync` on sm_90 is what others have measured of it, 0.62 of `wgmma`'s
-(arXiv 2402.13499, table 7). Bytes from L2 are the lesser of what an SM takes and its share of what
-L2 gives, as DeepGEMM's cost model has it: 8e6 bytes in 1,300 cycles for 132 SMs.
+RTX Blackwell); that of `tcgen05.mma` is half of the 8192 FLOPs a clock that `gpus` has for a B200;
+that of `mma.sync` on sm_90 is what others have measured of it, 0.62 of `wgmma`'s (arXiv 2402.13499,
+table 7). Bytes from L2 are the lesser of what an SM takes and its share of what L2 gives, as
+DeepGEMM's cost model has it: 8e6 bytes in 1,300 cycles for 132 SMs.
 """
 
 from __future__ import annotations
@@ -27,11 +28,21 @@ class Rates(NamedTuple):
         wgmma: products of 16-bit elements by `wgmma`, each with its addition; 0 where it is not.
         mma: the same by `mma.sync`.
         l2_bytes: bytes from L2, where all SMs take as many.
+        tcgen05: products of 16-bit elements by `tcgen05.mma`; 0 where it is not.
     """
 
     wgmma: int
     mma: int
     l2_bytes: float
+    tcgen05: int = 0
+
+    def in_tensor_memory(self, bits: int) -> float:
+        """Products of elements by `tcgen05.mma`, each with its addition.
+
+        Args:
+            bits: of an element; 32 of tf32.
+        """
+        return self.tcgen05 * _BITS / bits
 
     def products(self, *, of_warpgroups: bool, bits: int) -> float:
         """Products of elements, each with its addition.
@@ -50,7 +61,7 @@ _RATES: Mapping[int, Rates] = MappingProxyType(
         86: Rates(0, 512, 40.0),
         89: Rates(0, 512, 40.0),
         90: Rates(2048, 1270, min(64.0, _SHARE)),
-        100: Rates(0, 1024, min(64.0, _SHARE)),
+        100: Rates(0, 1024, min(64.0, _SHARE), 4096),
         120: Rates(0, 512, 40.0),
     }
 )

@@ -20,6 +20,8 @@ from tilec.isa.tensor_shapes import banks
 from .linear import LayoutError, LinearLayout
 
 Indices = NDArray[np.int64]
+SCALE_ROWS = 128
+"""Rows of A or columns of B whose scale factors, four of each, a copy brings at once."""
 _identity = LinearLayout.identity
 
 
@@ -214,6 +216,29 @@ def scale_factors(rows: int) -> LinearLayout:
         * _identity(4, "scale", "byte")
     )
     return layout.reorder(("row", "scale"), ("lane", "column", "byte"))
+
+
+@lru_cache(maxsize=64)
+def scale_image(rows: int) -> LinearLayout:
+    """Scale factors in shared memory as `tcgen05.cp.32x128b.warpx4` copies them, four of each row.
+
+    Pieces of 512 bytes are those of 128 rows: factor j of row r is byte 16·(r mod 32) +
+    4·(r / 32) + j. PTX ISA 9.7.16.10.7; it is cuBLAS's order, too.
+
+    Args:
+        rows: rows of A or columns of B, a power of two, in whole pieces.
+
+    Returns:
+        (offset) -> (row, col).
+
+    Raises:
+        LayoutError: for other rows.
+    """
+    if rows % SCALE_ROWS or rows & (rows - 1):
+        raise LayoutError(f"{rows} rows are no power of two of pieces of {SCALE_ROWS}")
+    above = [[1 << bit, 0] for bit in range(7, rows.bit_length() - 1)]
+    inside = [[0, 1], [0, 2], [32, 0], [64, 0], *([1 << bit, 0] for bit in range(5))]
+    return LinearLayout.of({"offset": [*inside, *above]}, {"row": rows, "col": 4})
 
 
 @lru_cache(maxsize=64)

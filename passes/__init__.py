@@ -20,13 +20,16 @@
                            copy_rows, from sm_100 on             of blackwell/
                            coalesce_stores
                            place_accumulators, on sm_100a        of blackwell/
-                           allocate_tensor_memory, check_divergence, remove_dead,
+                           allocate_tensor_memory
+                           request_tiles, on sm_100a             of blackwell/
+                           check_divergence, remove_dead,
                            stage_reductions, stage_conversions, reuse_shared, order_memory,
                            order_proxies, on sm_90a
     to level 3             to_fragments                          of fragments/
     level 3                check_wgmma
     to registers           fragments_to_nvvm                     of nvvm/
-    registers              split_roles, on sm_90a                of hopper/
+    registers              take_over_tiles, on sm_100a
+                           split_roles, on sm_90a                of hopper/
                            lower_math, kernel_abi                of math/, nvvm/
                            cut_blocks
 

@@ -148,7 +148,8 @@ def _check_flight(kernel: Kernel, op: Op, flight: Flight) -> None:
 
 def _check_room(kernel: Kernel, op: WgmmaProduct, flight: Flight) -> None:
     """Advise where all accumulators in flight have not room beside each other."""
-    others = [value for value in flight.ages if value != op.operands[2]]
+    own = op.operands[2]
+    others = [one for one in flight.ages if one != own and not _is_carried(one, op)]
     size, target = kernel.block_size, kernel.target
     if not others or size is None or target is None:
         return
@@ -163,6 +164,19 @@ def _check_room(kernel: Kernel, op: WgmmaProduct, flight: Flight) -> None:
             f"the entry of a CTA of {counted(prod(size), 'thread')} each has {entry}, so ptxas "
             "executes one after the other and spills (C7511, C7512)",
         )
+
+
+def _is_carried(value: Value, op: Op) -> bool:
+    """Whether a loop around an op alone takes a value: it has it under another name."""
+    users = [use.owner.operation for use in value.uses]
+    return len(users) == 1 and control_flow(users[0]) is not None and _stands_in(op, users[0])
+
+
+def _stands_in(op: Op, loop: Op) -> bool:
+    around: Op | None = op.operation.parent
+    while around is not None and around.operation != loop.operation:
+        around = around.operation.parent
+    return around is not None
 
 
 def _check_taken(kernel: Kernel, op: WgmmaProduct | WgmmaWaitOp, flight: Flight) -> None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import ClassVar
 
-from tilec.dialects.tile.attributes import CTA_CLUSTER, CTAS_PER_SM, PERSISTENT
+from tilec.dialects.tile.attributes import CTA_CLUSTER, CTAS_PER_SM, PERSISTENT, SCHEDULE
 from tilec.dialects.tile.emit import i64
+from tilec.dialects.tile.ops.launch_control import ASKS
 from tilec.dialects.tile.ops.warpgroup_dot import AwaitedProduct
 from tilec.ir.attributes import given_attribute
 from tilec.ir.mlir import ir, scf
+from tilec.isa import Target, TilecError
 from tilec.isa.targets import H200_SMS
 
 from .analysis.cta_accesses import Role, accesses_of
@@ -17,10 +20,18 @@ from .base import walk
 from .hopper.clusters import Cluster, given_cluster
 from .hopper.parting import loops_of_products
 from .hopper.persistence import ops_at_top, why_a_tile_each
-from .hopper.persistent_grid import walk_tiles
+from .hopper.persistent_grid import own_tile, walk_tiles
 from .hopper.turns import PAIR, takes_turns
 from .kernel_pass import Kernel, KernelPass
+from .rasterize import renumber
 from .tile_order import TileOrder, best_order, take_order, told
+
+
+class Schedule(StrEnum):
+    """How CTAs get their tiles."""
+
+    STATIC = "static"
+    DYNAMIC = "dynamic"
 
 
 @dataclass(frozen=True)
@@ -43,21 +54,46 @@ class MakePersistent(KernelPass):
         enabled: false leaves all kernels that do not say `tile.persistent`.
         group: rows of tiles, or of clusters, that are gone down before a next column, 1 for row by
             row; 0 leaves it to the cost model. `tile.rasterize` of a kernel comes first.
+        schedule: `dynamic` takes over tiles where the target can, `static` never does.
+            `tile.schedule` of a kernel comes first.
     """
 
     name: ClassVar[str] = "tile-make-persistent"
 
     enabled: bool = True
     group: int = 0
+    schedule: Schedule = Schedule.DYNAMIC
+
+    def _schedule(self, kernel: Kernel) -> Schedule:
+        """How the CTAs of a kernel get their tiles.
+
+        Raises:
+            TilecError: if it asks for what its target has not, or no such schedule is known.
+        """
+        given = given_attribute(kernel.function, SCHEDULE, ir.StringAttr)
+        legal = ", ".join(f'"{one}"' for one in Schedule)
+        if given is not None and given.value not in list(Schedule):
+            raise TilecError(f'{SCHEDULE} = "{given.value}"; legal: {legal}')
+        target = kernel.target
+        can = target is not None and target.has_tensor_memory and _can_take_over(target)
+        if given is not None and given.value == Schedule.DYNAMIC and not can:
+            raise TilecError(
+                f'{SCHEDULE} = "dynamic" needs {ASKS}, for products in tensor memory; '
+                f"{target} does not have them"
+            )
+        wanted = self.schedule if given is None else Schedule(given.value)
+        return wanted if can else Schedule.STATIC
 
     def run(self, kernel: Kernel) -> None:
         """Rewrite a kernel."""
+        schedule = self._schedule(kernel)
         given = given_attribute(kernel.function, PERSISTENT, ir.BoolAttr)
         if given is not None:
             del kernel.function.attributes[PERSISTENT]
         cluster = given_cluster(kernel.function)
-        if CTA_CLUSTER in kernel.function.attributes:
-            del kernel.function.attributes[CTA_CLUSTER]
+        for name in (CTA_CLUSTER, SCHEDULE):
+            if name in kernel.function.attributes:
+                del kernel.function.attributes[name]
         if not (self.enabled if given is None else given.value):
             return
         is_done = CTAS_PER_SM in kernel.function.attributes
@@ -80,6 +116,10 @@ class MakePersistent(KernelPass):
                     order = TileOrder(-(-order.rows // cluster.extents[1]))
                 if order is None:
                     order = TileOrder(self.group) if self.group else best_order(*tiles_at_once)
+                if cluster is None and schedule is Schedule.DYNAMIC:
+                    _take_over(kernel, loop, order)
+                    kernel.remark(function, told(order, *tiles_at_once))
+                    return
                 walk_tiles(function, loop, order, cluster)
                 function.attributes[CTAS_PER_SM] = i64(1)
                 if cluster is not None:
@@ -92,6 +132,25 @@ class MakePersistent(KernelPass):
                 )
                 kernel.remark(function, told(order, *tiles_at_once))
             return
+
+
+def _can_take_over(target: Target) -> bool:
+    """Whether a target has what asks for clusters that have not started."""
+    from tilec.isa.instructions import instructions  # noqa: PLC0415 (for Blackwell only)
+
+    return instructions()[ASKS].min_ptx(target) is not None
+
+
+def _take_over(kernel: Kernel, loop: scf.ForOp, order: TileOrder) -> None:
+    """Let CTAs compute their own tile, and then those of clusters that have not started."""
+    if order.rows != 1 or order.is_curve:
+        renumber(kernel, order)
+    own_tile(kernel.function, loop)
+    kernel.remark(
+        kernel.function,
+        "is launched with one CTA per tile, and takes over tiles of CTAs that have not started "
+        "(clusterlaunchcontrol): boxes of the next arrive while one is stored",
+    )
 
 
 def _at_once(loop: scf.ForOp, cluster: Cluster | None) -> tuple[int, int, int]:

@@ -13,11 +13,12 @@ from tilec.dialects.tile.ops import (
     BarrierInitOp,
     BarrierWaitOp,
     Tcgen05CommitOp,
-    TensorDotOp,
+    TensorDotScaledOp,
     TensorLoadOp,
     TensorStoreOp,
 )
-from tilec.dialects.tile.tensor_dots import matrix_type
+from tilec.dialects.tile.ops.tensor_dot import TensorDot
+from tilec.dialects.tile.tensor_dots import left_type, matrix_type
 from tilec.ir.aliases import Value
 from tilec.ir.mlir import ir
 from tilec.ir.ops import arith, gpu, nvvm, scf
@@ -27,6 +28,7 @@ from tilec.isa import LANES
 from .blackwell.carried import Carried, carried, carried_phase, let_go, loops_around
 from .blackwell.issue import fence, issue
 from .blackwell.rings import Ring, ring_around
+from .blackwell.scale_factors import ScaleFactors
 from .emit import index_constant
 from .kernel_pass import Kernel, KernelPass
 
@@ -36,7 +38,8 @@ class PlaceAccumulators(KernelPass):
 
     In: level 2. Out: the same, without `tile.tensor_dot`s: an elected thread of the first warp
     issues `tile.tcgen05_mma`s and a commit, and all threads wait for the mbarrier that it signals,
-    whose phase the loops around carry. Sums that a loop carries for one product stay in tensor
+    whose phase the loops around carry. A left operand that is a tile is stored to tensor memory in
+    front of that. Sums that a loop carries for one product stay in tensor
     memory in all its rounds, of which the first does not add where they begin with zero; they
     are loaded after the loop. Other sums are stored before the product, and loaded after. In the
     rounds of a ring that tile-specialize-warps has made no thread waits for the product: a commit
@@ -47,7 +50,7 @@ class PlaceAccumulators(KernelPass):
 
     def run(self, kernel: Kernel) -> None:
         """Rewrite a kernel."""
-        dots = kernel.named(TensorDotOp)
+        dots = kernel.named(TensorDot)
         if not dots:
             return
         with kernel.at(kernel.function):
@@ -77,7 +80,7 @@ def _mbarriers(kernel: Kernel, count: int) -> Value:
 class _Placed:
     """The rewriting of one product."""
 
-    def __init__(self, kernel: Kernel, dot: TensorDotOp, done: Value, number: int) -> None:
+    def __init__(self, kernel: Kernel, dot: TensorDot, done: Value, number: int) -> None:
         self._kernel = kernel
         self._dot = dot
         self._done = done
@@ -89,6 +92,8 @@ class _Placed:
         top = next(op for op in block.operations if not isinstance(op, AllocSharedOp))
         with ir.InsertionPoint(top), dot.location:
             self._accumulator = emit(AllocTensorOp, [], buffer)
+            self._left = _left_of(dot)
+            self._factors = ScaleFactors(dot) if isinstance(dot, TensorDotScaledOp) else None
 
     def run(self) -> None:
         """Rewrite it."""
@@ -97,7 +102,7 @@ class _Placed:
         if held is None:
             self._alone(carried_phase(dot.operation))
             return
-        ring = ring_around(dot, self._kernel)
+        ring = ring_around(dot, self._kernel) if self._left is None else None
         phase = carried_phase(dot.operation if ring is None else held.loop)
         held = carried(dot)  # the loop that carries the phase is another
         assert held is not None
@@ -110,7 +115,8 @@ class _Placed:
             starts = not _is_zero(dot.c)
             self._explain("stored before and loaded after it" if starts else "loaded after it")
             if starts:
-                self._store(dot.c)
+                self._put(dot.c)
+            self._ready(stored=starts)
             self._issue(arith.integer(i1(), int(starts)), phase)
             result = self._load(dot.d.type, again=bool(loops_around(dot.operation)))
         dot.d.replace_all_uses_with(result)
@@ -124,7 +130,8 @@ class _Placed:
         self._explain("kept there by all rounds of the loop, and loaded after it")
         with ir.InsertionPoint(loop), loop.location:
             if starts:
-                self._store(held.start)
+                self._put(held.start)
+                _meet()
             elif not held.surely_runs:  # then what is loaded is what it starts with
                 with scf.if_(arith.cmpi(arith.CmpI.SLE, upper, lower)):
                     self._put(held.start)
@@ -132,6 +139,7 @@ class _Placed:
         with ir.InsertionPoint(dot), dot.location:
             adds = arith.integer(i1(), 1) if starts else arith.cmpi(arith.CmpI.NE, counter, lower)
             if ring is None:
+                self._ready(stored=False)
                 self._issue(adds, phase)
             else:
                 self._issue_in_ring(adds, ring)
@@ -153,17 +161,23 @@ class _Placed:
     def _put(self, tile: Value) -> None:
         emit_effect(TensorStoreOp, [tile, self._accumulator], warps=self._dot.attributes["warps"])
 
-    def _store(self, tile: Value) -> None:
-        """A tile in the accumulator, that the thread that issues sees there."""
-        self._put(tile)
-        fence("before")
-        gpu.barrier()
+    def _ready(self, *, stored: bool) -> None:
+        """Let the thread that issues see what threads have stored to tensor memory.
+
+        Args:
+            stored: whether there is something besides the left operand.
+        """
+        if self._left is not None:
+            warps = self._dot.attributes["warps"]
+            emit_effect(TensorStoreOp, [self._dot.a, self._left], warps=warps)
+        if stored or self._left is not None:
+            _meet()
 
     def _issue(self, adds: Value, phase: Value) -> None:
         """The instructions, and the wait for them."""
         with scf.if_(_is_first_warp()), scf.if_(nvvm.elect_sync()):
             fence("after")
-            issue(self._dot, self._accumulator, adds)
+            issue(self._dot, self._accumulator, adds, self._factors, self._left)
             emit_effect(Tcgen05CommitOp, [self._done, index_constant(self._number)])
         self._wait(phase)
 
@@ -172,7 +186,7 @@ class _Placed:
         with scf.if_(_is_first_warp()), scf.if_(nvvm.elect_sync()):
             ring.await_full()
             fence("after")
-            issue(self._dot, self._accumulator, adds)
+            issue(self._dot, self._accumulator, adds, self._factors)
             ring.release()
         ring.take_over(self._kernel)
         ring.erase()
@@ -187,9 +201,23 @@ class _Placed:
         warps = self._dot.attributes["warps"]
         found = emit(TensorLoadOp, [self._accumulator], type_, warps=warps)
         if again:
-            fence("before")
-            gpu.barrier()
+            _meet()
         return found
+
+
+def _left_of(dot: TensorDot) -> Value | None:
+    """Tensor memory for a left operand that is a tile."""
+    if "a" in dot.memories():
+        return None
+    type_ = ir.RankedTensorType(dot.a.type)
+    rows, cols = type_.shape
+    return emit(AllocTensorOp, [], left_type((rows, cols), type_.element_type))
+
+
+def _meet() -> None:
+    """Let all threads see what each has done in tensor memory, after a fence of theirs."""
+    fence("before")
+    gpu.barrier()
 
 
 def _is_first_warp() -> Value:

@@ -36,10 +36,11 @@ class Rasterize(KernelPass):
         """Renumber the CTAs of a kernel that asks for it."""
         order = take_order(kernel.function)
         if order is not None:
-            _renumber(kernel, order)
+            renumber(kernel, order)
 
 
-def _renumber(kernel: Kernel, order: TileOrder) -> None:
+def renumber(kernel: Kernel, order: TileOrder) -> None:
+    """Let the CTAs of a kernel have places in an order, by ops at its top."""
     numbers = [op for op in kernel.named("gpu.block_id") if dimension_of(op) in (_X, _Y)]
     if not numbers:
         return

@@ -6,19 +6,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar
 
-from tilec.dialects.tile.ops import LoadOp
 from tilec.dialects.tile.ops.dots import UnscaledDot, is_of_warpgroups
 from tilec.ir.mlir import ir
-from tilec.isa import Target, TilecError
-from tilec.isa.wording import counted
 
-from .analysis.shared_space import SharedSpace, aligned
-from .analysis.uniformity import Uniformity
 from .functions import known_target
-from .hopper.wgmma_choice import WgmmaChoice, choose, dots_of
+from .hopper.wgmma_choice import WgmmaChoice, chooser, dots_of
 from .kernel_pass import Kernel, KernelPass
 from .layouts.tile_classes import has_plain_tiles
 from .layouts.transposed_loads import fold_transposes
+from .staging.described_products import ProductSelection
 
 
 class Instruction(StrEnum):
@@ -59,50 +55,9 @@ class SelectWgmma(KernelPass):
             target = known_target(kernel.module)
             with kernel.at(kernel.function):
                 fold_transposes(kernel.function)
-                _Selection(kernel, target).run(dots_of(list(dots)))
-
-
-class _Selection:
-    """The choices of one kernel."""
-
-    def __init__(self, kernel: Kernel, target: Target) -> None:
-        self._kernel = kernel
-        self._target = target
-        self._uniformity = Uniformity(kernel.function)
-        self._taken: dict[LoadOp, int] = {}
-
-    def run(self, dots: list[UnscaledDot]) -> None:
-        """Set the attributes of the products that warpgroups compute."""
-        for dot in dots:
-            with self._kernel.at(dot):
-                try:
-                    chosen = choose(dot, self._kernel.warps, self._target, self._uniformity)
-                    self._take(dot, chosen)
-                except TilecError as error:
-                    if is_of_warpgroups(dot):
-                        raise
-                    self._kernel.missed(dot, f"is not for warpgroups: {error}")
-                    continue
-                dot.attributes["form"] = ir.StringAttr.get(chosen.form.ptx)
-                dot.attributes["warps"] = ir.DenseI64ArrayAttr.get(list(chosen.warps))
-                self._kernel.remark(dot, _reason(dot, chosen))
-
-    def _take(self, dot: UnscaledDot, chosen: WgmmaChoice) -> None:
-        """Take shared memory for the operands.
-
-        Raises:
-            TilecError: if there is not enough.
-        """
-        more = {load: aligned(buffer.bytes) for load, buffer in chosen.buffers.values()}
-        wanted = sum((self._taken | more).values())
-        left = SharedSpace(self._kernel.function, self._target).left(dot)
-        if wanted > left:
-            raise TilecError(
-                f"its operands take {counted(wanted, 'byte')} of shared memory, with those of "
-                "other products, "
-                f"and {left} are left"
-            )
-        self._taken |= more
+                choose = chooser(kernel, target)
+                selection = ProductSelection(kernel, choose, _reason)
+                selection.run(dots_of(list(dots)), "warpgroups", is_of_warpgroups)
 
 
 def _reason(dot: UnscaledDot, chosen: WgmmaChoice) -> str:

@@ -6,20 +6,21 @@ from dataclasses import dataclass
 from math import prod
 from typing import ClassVar
 
-from tilec.dialects.tile.attributes import PINGPONG, STAGES, TURNS
+from tilec.dialects.tile.attributes import DEFER_WAIT, PINGPONG, STAGES, TURNS
 from tilec.dialects.tile.emit import i64
 from tilec.dialects.tile.ops import AsyncCopyOp
 from tilec.ir.attributes import cluster_size
-from tilec.ir.mlir import scf
+from tilec.ir.mlir import ir, scf
 from tilec.isa import WARPGROUP_THREADS, TilecError
 from tilec.isa.wording import counted
 
 from .analysis.costs import LEAST_WARPGROUPS
 from .functions import take_positive
 from .hopper.box_copies import boxes_of
-from .hopper.parting import Parting, loops_of_products, plan_parting
+from .hopper.parting import Parting, least_warpgroups, loops_of_products, plan_parting
 from .hopper.rings import Specialised
 from .hopper.turns import PAIR, takes_turns
+from .hopper.wait_choice import may_defer, why_awaited
 from .hopper.warp_roles import PRODUCERS
 from .kernel_pass import Kernel, KernelPass
 
@@ -42,7 +43,8 @@ class SpecializeWarps(KernelPass):
     Attributes:
         enabled: false leaves all loops to tile-pipeline.
         least: warpgroups that must compute. Of one alone an SM holds several CTAs, of which some
-            multiply while others wait; a ring that takes all shared memory would leave one.
+            multiply while others wait; a ring that takes all shared memory would leave one. One is
+            enough where products are in tensor memory, as threads only issue them.
     """
 
     name: ClassVar[str] = "tile-specialize-warps"
@@ -75,10 +77,12 @@ class SpecializeWarps(KernelPass):
 
     def _too_few(self, kernel: Kernel, turns: int) -> str:
         """Why warps that load would not pay."""
-        groups = kernel.threads // WARPGROUP_THREADS * turns
+        groups, least = kernel.threads // WARPGROUP_THREADS * turns, self.least
+        if least == LEAST_WARPGROUPS:
+            least = least_warpgroups(kernel)
         return (
-            f"only {counted(groups, 'warpgroup')} would compute, fewer than {self.least}"
-            if groups < self.least
+            f"only {counted(groups, 'warpgroup')} would compute, fewer than {least}"
+            if groups < least
             else ""
         )
 
@@ -96,6 +100,7 @@ def _part(kernel: Kernel, loop: scf.ForOp, tiles: scf.ForOp | None, plan: Partin
         )
     take_positive(loop, STAGES)
     _explain(kernel, loop, plan)
+    _decide_wait(kernel, loop, plan)
     ctas = prod(cluster_size(kernel.function) or ()) if tiles is not None else 1
     if plan.turns > 1:
         kernel.function.attributes[TURNS] = i64(plan.turns)
@@ -103,6 +108,24 @@ def _part(kernel: Kernel, loop: scf.ForOp, tiles: scf.ForOp | None, plan: Partin
         loop, plan.copies, plan.stages, plan.roles, plan.needs, tiles, ctas, plan.turns
     )
     made.run(plan.frame)
+
+
+def _decide_wait(kernel: Kernel, loop: scf.ForOp, plan: Parting) -> None:
+    """Record whether a product is in flight at the end of a round, for tile-defer-waits."""
+    if not may_defer(loop):
+        return
+    why = why_awaited(loop, plan.stages)
+    if DEFER_WAIT in loop.attributes:
+        del loop.attributes[DEFER_WAIT]
+    if why:
+        kernel.missed(loop, f"waits for its products in each iteration: {why}")
+        return
+    loop.attributes[DEFER_WAIT] = ir.BoolAttr.get(True)
+    kernel.remark(
+        loop,
+        "leaves its product in flight at the end of an iteration; the next one begins its own, "
+        "waits for this, and releases its stage",
+    )
 
 
 def _explain(kernel: Kernel, loop: scf.ForOp, plan: Parting) -> None:

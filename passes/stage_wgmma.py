@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import ClassVar
 
 from tilec.dialects.tile.emit import emit, i64
@@ -9,13 +10,11 @@ from tilec.dialects.tile.ops import DotSpOp, WarpgroupDotOp, WarpgroupDotSpOp
 from tilec.dialects.tile.ops.dots import UnscaledDot, is_of_warpgroups
 from tilec.ir.aliases import Attribute
 from tilec.ir.mlir import ir
-from tilec.isa import Target
 
-from .analysis.uniformity import Uniformity
 from .emit import index_constant
-from .functions import known_target
-from .hopper.wgmma_choice import WgmmaChoice, choose, dots_of
+from .hopper.wgmma_choice import WgmmaChoice, chooser, dots_of
 from .kernel_pass import Kernel, KernelPass
+from .staging.described_products import stage_products
 from .staging.operand_staging import OperandStaging
 
 
@@ -34,25 +33,7 @@ class StageWgmma(KernelPass):
     def run(self, kernel: Kernel) -> None:
         """Rewrite a kernel."""
         dots = [dot for dot in dots_of(kernel.named(UnscaledDot)) if is_of_warpgroups(dot)]
-        if dots:
-            with kernel.at(kernel.module):
-                target = known_target(kernel.module)
-                with kernel.at(kernel.function):
-                    _stage(kernel, target, dots)
-
-
-def _stage(kernel: Kernel, target: Target, dots: list[UnscaledDot]) -> None:
-    """Stage the operands of all products, and rewrite these."""
-    uniformity = Uniformity(kernel.function)
-    chosen: list[tuple[UnscaledDot, WgmmaChoice]] = []
-    for dot in dots:
-        with kernel.at(dot):
-            chosen.append((dot, choose(dot, kernel.warps, target, uniformity)))
-    staging = OperandStaging(kernel, target)
-    staging.stage(choice.buffers for _, choice in chosen)
-    for dot, choice in chosen:
-        _rewrite(dot, choice, staging)
-    staging.erase_loads()
+        stage_products(kernel, dots, partial(chooser, kernel), _rewrite)
 
 
 def _rewrite(dot: UnscaledDot, choice: WgmmaChoice, staging: OperandStaging) -> None:

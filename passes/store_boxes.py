@@ -1,4 +1,4 @@
-"""`tile-store-boxes`: results of warpgroups' kernels leave by TMA, on sm_90a."""
+"""`tile-store-boxes`: results of warpgroups' kernels leave by TMA, from sm_90a on."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .analysis.uniformity import Uniformity, control_of
 from .base import walk
 from .fragments.fragment_types import FragmentTypes
 from .fragments.matrix_moves import matrix_moves
-from .hopper.box_stores import panels_of, store_boxes, why_no_box_store
+from .hopper.box_stores import has_chunks, panels_of, store_boxes, why_no_box_store
 from .hopper.tile_loops import loop_over_tiles
 from .kernel_pass import Kernel, KernelPass
 
@@ -30,7 +30,8 @@ class StoreBoxes(KernelPass):
 
     In and out: level 2, kernels that are `tile.automatic`. A `tile.store` at the top level of a
     kernel, or in a loop over tiles there, to elements that no other op accesses, becomes a
-    store to panels in shared memory, by matrix instructions, and a `tile.tma_store` of each
+    store to panels in shared memory, by matrix instructions, or of the 16 bytes that threads hold
+    of rows where sums come from tensor memory, and a `tile.tma_store` of each
     panel by one thread. The thread waits for them: in a loop, before panels are written again,
     after the next tile's products, unless another op accesses the array earlier. No element's
     position is compared with the array's extents. A store is left to tile-coalesce-stores, with
@@ -90,7 +91,7 @@ def _store(store: StoreOp, tile: TileValue, kernel: Kernel) -> str:
         store=True,
         transposed=False,
     )
-    if not moves:
+    if not moves and not has_chunks(tile):
         return "no matrix instruction stores its layout"
     space = SharedSpace(kernel.function, kernel.target)
     wanted = aligned(kind.bytes) * space.turns
@@ -106,7 +107,8 @@ def _store(store: StoreOp, tile: TileValue, kernel: Kernel) -> str:
     tiles = loop_over_tiles(store, kernel.function)
     if tiles is not None and _touched_before(store, kernel):
         tiles = None
-    store_boxes(store, tile, kind, moves[0].form.ptx, kernel.function, tiles)
+    form = moves[0].form.ptx if moves else None
+    store_boxes(store, tile, kind, form, kernel.function, tiles)
     return ""
 
 

@@ -2,17 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from tilec.isa.host_memory import host_blocks
 from tilec.isa.launch import encode
 
+from .alu import Array
 from .errors import LaunchError
 from .memory import GLOBAL_BASE, Memory
 from .placement import Placement
 from .tensor_map import TensorMap
+
+
+@dataclass(frozen=True)
+class Image:
+    """The arguments of a launch as bytes, for another process.
+
+    Attributes:
+        blocks: memory of the host: what it holds, its size, whether it may change, its bytes.
+        parameters: the bytes of the kernel's parameters.
+        offsets: where each begins, by name.
+    """
+
+    blocks: Sequence[tuple[str, int, bool, Array]]
+    parameters: bytes
+    offsets: Mapping[str, int]
+
+
+def place(image: Image, placement: Placement, memory: Memory) -> None:
+    """Place the arguments of another process at the same addresses."""
+    for name, size, writable, data in image.blocks:
+        memory.allocate(name, size, data=data, writable=writable)
+    placement.parameters(np.frombuffer(image.parameters, np.uint8), dict(image.offsets))
 
 
 class Buffers:
@@ -20,6 +43,10 @@ class Buffers:
 
     def __init__(self, memory: Memory, args: Sequence[object]) -> None:
         self._memory = memory
+        self.packed = b""
+        """The bytes of the parameters."""
+        self.offsets: dict[str, int] = {}
+        """Where each begins, by name."""
         self._blocks = [
             (
                 block,
@@ -41,6 +68,12 @@ class Buffers:
                 return address + place
         return 0  # it has no elements
 
+    @property
+    def image(self) -> Image:
+        """The arguments as they are, for another process."""
+        blocks = [(one.name, one.size, one.writable, one.read()) for one, _ in self._blocks]
+        return Image(blocks, self.packed, self.offsets)
+
     def copy_back(self) -> None:
         """Change the arrays in place."""
         for block, address in self._blocks:
@@ -61,7 +94,8 @@ def pack(placement: Placement, memory: Memory, args: Sequence[object]) -> Buffer
     parameters = placement.kernel.parameters
     packed, offsets = encode(placement.kernel.name, parameters, args, buffers.address)
     names = [parameter.name for parameter in parameters]
-    placement.parameters(np.frombuffer(packed, np.uint8), dict(zip(names, offsets, strict=True)))
+    buffers.packed, buffers.offsets = packed, dict(zip(names, offsets, strict=True))
+    placement.parameters(np.frombuffer(packed, np.uint8), buffers.offsets)
     return buffers
 
 

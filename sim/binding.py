@@ -43,6 +43,8 @@ Locate = Callable[[], list[tuple[Space, Array, Array | None]]]
 """The spaces that an access touches, with offsets in each and the threads that touch it."""
 
 _WINDOWS = {"global": GLOBAL_BASE, "shared": SHARED_WINDOW, "local": LOCAL_WINDOW}
+_WIDEST = 64
+"""Bits of the widest register that narrower types are read from and written to."""
 _ADDRESS = 0xFFFFFFFF
 """The bits of an address of shared or local memory."""
 _WINDOWED = ("shared", "shared::cluster", "local")
@@ -189,7 +191,7 @@ class Binding:
                 self.read.append(slot)
                 if have == bits:
                     return slot
-                if have > bits > 1:
+                if _WIDEST >= have > bits > 1:
                     dtype = dtype_of(bits)
                     return self.compute(lambda: registers[slot].astype(dtype))
                 raise self.error(
@@ -246,7 +248,7 @@ class Binding:
         self.written.append(slot)
         if have == bits:
             return slot
-        if have < bits or bits == 1:
+        if have < bits or bits == 1 or have > _WIDEST:
             raise self.error(
                 f"register '{operand}' has {counted(have, 'bit')} where {type_} is written"
             )

@@ -3,29 +3,78 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass
 
 from tilec.isa import WARPGROUP_WARPS, ExecutionScope
 from tilec.isa import form as find_form
 
 from .frames import Frame
+from .machine import Machine
 from .matrix_forms import matrix_form
-from .program import Program
-from .ptx.module import Instruction
+from .ptx import Module
 from .report import Finding, Line, MatrixCount, Report
 from .traffic import Accesses
 from .traits import Sync, traits
 
 
-def report(program: Program, entry: Frame, findings: list[Finding], *, completed: bool) -> Report:
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What CTAs of a launch executed.
+
+    Attributes:
+        steps: instructions run, each for all threads that were together.
+        output: what was printed.
+        executed: warps and threads that executed each instruction, by its position in the text.
+        accesses: what each did to memory, likewise.
+        products: products in tensor memory, by the key of their `DescribedProduct` and its FLOPs.
+    """
+
+    steps: int
+    output: str
+    executed: Mapping[int, tuple[int, int]]
+    accesses: Mapping[int, Accesses]
+    products: Mapping[tuple[str, int], int]
+
+
+def counts(machine: Machine, entry: Frame) -> Counts:
+    """What has been executed so far."""
+    touched = {} if machine.observer is None else dict(machine.observer.traffic.accesses)
+    products, output = dict(machine.tensor_products), "".join(machine.output)
+    return Counts(machine.steps, output, _executed(entry), touched, products)
+
+
+def together(parts: Sequence[Counts]) -> Counts:
+    """What CTAs executed that ran apart."""
+    executed: dict[int, tuple[int, int]] = {}
+    accesses: dict[int, Accesses] = {}
+    products: Counter[tuple[str, int]] = Counter()
+    for part in parts:
+        products.update(part.products)
+        for position, (warps, threads) in part.executed.items():
+            before = executed.get(position, (0, 0))
+            executed[position] = before[0] + warps, before[1] + threads
+        for position, found in part.accesses.items():
+            known = astuple(accesses.get(position, Accesses()))
+            sums = [a + b for a, b in zip(known, astuple(found), strict=True)]
+            accesses[position] = Accesses(*sums)
+    steps, output = sum(part.steps for part in parts), "".join(part.output for part in parts)
+    return Counts(steps, output, executed, accesses, products)
+
+
+def report(
+    module: Module, kernel: str, counted: Counts, findings: list[Finding], *, completed: bool
+) -> Report:
     """What a run found and counted."""
-    machine, module = program.machine, program.module
-    touched = {} if machine.observer is None else machine.observer.traffic.accesses
-    made = Report(program.placement.kernel.name, findings)
-    made.completed, made.output = completed, "".join(machine.output)
-    made.steps = machine.steps
+    touched = counted.accesses
+    made = Report(kernel, findings)
+    made.completed, made.output = completed, counted.output
+    made.steps = counted.steps
     kinds: Counter[str] = Counter()
     matrix: Counter[str] = Counter()
-    for position, (instruction, warps, threads) in sorted(_executed(entry).items()):
+    text = {one.position: one for f in module.functions.values() for one in f.body or ()}
+    for position, (warps, threads) in sorted(counted.executed.items()):
+        instruction = text[position]
         kinds[instruction.opcode] += warps
         made.thread_instructions += threads
         what = traits(instruction)
@@ -50,6 +99,10 @@ def report(program: Program, entry: Frame, findings: list[Finding], *, completed
         MatrixCount(name, warps, find_form(name).flops * warps // _warps(name))
         for name, warps in matrix.most_common()
     ]
+    made.matrix += [
+        MatrixCount(name, times, flops * times)
+        for (name, flops), times in Counter(counted.products).most_common()
+    ]
     made.requests = sum(line.requests for line in made.lines if line.sectors)
     made.sectors = sum(line.sectors for line in made.lines)
     made.wavefronts = sum(line.wavefronts for line in made.lines)
@@ -65,15 +118,15 @@ def _warps(name: str) -> int:
     return WARPGROUP_WARPS if find_form(name).scope is ExecutionScope.WARPGROUP else 1
 
 
-def _executed(entry: Frame) -> dict[int, tuple[Instruction, int, int]]:
-    """Each instruction with the warps and threads that executed it, by its position in the text."""
-    found: dict[int, tuple[Instruction, int, int]] = {}
+def _executed(entry: Frame) -> dict[int, tuple[int, int]]:
+    """Warps and threads that executed each instruction, by its position in the text."""
+    found: dict[int, tuple[int, int]] = {}
     for code in entry.codes():
         warps = threads = 0
         for index, instruction in enumerate(code.counted_instructions()):
             entered = code.entries.get(index, (0, 0))
             warps, threads = warps + entered[0], threads + entered[1]
             if warps:
-                _, *before = found.get(instruction.position, (instruction, 0, 0))
-                found[instruction.position] = (instruction, before[0] + warps, before[1] + threads)
+                before = found.get(instruction.position, (0, 0))
+                found[instruction.position] = before[0] + warps, before[1] + threads
     return found

@@ -53,6 +53,7 @@ class Findings:
         wave: the threads.
         found: the findings so far.
         advice: what is not a fault, and better avoided.
+        known: both by kind and position of the instruction.
     """
 
     def __init__(
@@ -62,7 +63,7 @@ class Findings:
         self.wave = wave
         self.found = found
         self.advice = advice
-        self._known: dict[tuple[str, int], Finding] = {}
+        self.known: dict[tuple[str, int], Finding] = {}
 
     def add(
         self,
@@ -87,7 +88,7 @@ class Findings:
         wave, module = self.wave, self.module
         count = int(np.count_nonzero(threads)) * (wave.shape[0] if threads.shape[0] == 1 else 1)
         key = (kind, instruction.position)
-        known = self._known.get(key)
+        known = self.known.get(key)
         if known is not None:
             known.count += count
             return
@@ -102,5 +103,5 @@ class Findings:
             address=None if address is None else address(at),
             count=count,
         )
-        self._known[key] = finding
+        self.known[key] = finding
         (self.advice if harmless else self.found).append(finding)

@@ -17,6 +17,7 @@ from .errors import UnsupportedInstructionError
 from .program import Program
 from .ptx.module import Arguments, Function, Instruction, Name, Scope, Variable
 from .registers import ZEROS
+from .traits import generation
 
 MAX_DEPTH = 512
 """Calls that may be nested."""
@@ -49,7 +50,7 @@ class Frame:
         self.after = after
         self.prefix = prefix
         self.depth: int = 0 if parent is None else parent.depth + 1
-        self.blocks = control.blocks(function)
+        self.blocks = function.once(control.blocks, generation())
         self.translated: list[Code | None] = [None] * len(self.blocks)
         self._at = control.block_starts(self.blocks)
         self._slots: dict[tuple[int, str], tuple[int, int, str]] = {}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from .fragments import Fragments
 from .heap import Heap
 from .memory import Memory
 from .observer import Observer
+from .pending import Pending
 from .phases import Phases
 from .ptx.module import Instruction
 from .register_pool import RegisterPool
@@ -40,7 +42,11 @@ class Machine(Registers):
         transfers: bulk and tensor copies in flight.
         clusters: the cluster barriers.
         tensor: tensor memory.
+        tensor_products: `tcgen05.mma` that were executed, by the key of their `DescribedProduct`
+            and its FLOPs.
         pool: the registers that warpgroups have.
+        pending: the clusters that have not started; None before the launch has any.
+        refused: CTA and number of the warps that have seen a request for one of these fail.
         code: the block that is executed.
         heap: what threads allocate from; None if no function asks for it.
         recorder: records the timeline of a CTA; None of none.
@@ -66,24 +72,28 @@ class Machine(Registers):
         self.transfers = Transfers(self, self.phases)
         self.clusters = Clusters(self, self.phases)
         self.tensor = TensorMemory(self)
+        self.tensor_products: Counter[tuple[str, int]] = Counter()
         self.pool = RegisterPool(self, self.phases)
         self.code: object = None
         self.heap: Heap | None = None
         self.recorder: Recorder | None = None
+        self.pending: Pending | None = None
+        self.refused: set[tuple[int, int]] = set()
 
-    def begin(self, first: int, ctas: int) -> None:
-        """Begin the wave of `ctas` CTAs from number `first`."""
-        super().begin(first, ctas)
+    def begin(self, numbers: Sequence[int]) -> None:
+        """Begin the wave of CTAs with these numbers in the grid."""
+        super().begin(numbers)
         self.fragments.clear()
         self.phases.begin()
         self.transfers.begin()
         self.clusters.begin()
         self.tensor.begin()
         self.pool.begin()
+        self.refused.clear()
         if self.observer is not None:
             self.observer.begin()
         if self.recorder is not None:
-            self.recorder.begin(first, ctas)
+            self.recorder.begin()
 
     def record(self, recorder: Recorder) -> None:
         """Let a recorder be told what happens."""

@@ -53,6 +53,11 @@ class Placement:
         """Whether any instruction is executed by the warps of a warpgroup together."""
         return any(found.sync is Sync.WARPGROUP for found in self._traits())
 
+    @property
+    def takes_over(self) -> bool:
+        """Whether any instruction takes over the work of CTAs that have not started."""
+        return any(found.takes_over for found in self._traits())
+
     def named(self, *names: str) -> bool:
         """Whether one of these names stands in an operand of what is placed."""
         return any(name in self.uses(function) for function in self.functions for name in names)
@@ -77,7 +82,7 @@ class Placement:
         """How often each name stands in an operand of a function."""
         found = self._uses.get(function.name)
         if found is None:
-            found = self._uses[function.name] = Counter(names(function))
+            found = self._uses[function.name] = function.once(_uses)
         return found
 
     def _place_shared(self, dynamic: int) -> int:
@@ -177,6 +182,10 @@ class Placement:
         """The function at an address."""
         index, rest = divmod(address - FUNCTION_BASE, 16)
         return self._order[index] if rest == 0 and 0 <= index < len(self._order) else None
+
+
+def _uses(function: Function) -> Counter[str]:
+    return Counter(names(function))
 
 
 def names(function: Function) -> Iterator[str]:

@@ -36,6 +36,6 @@ class Program:
     def register(self, range_: RegisterRange) -> tuple[int, int, str]:
         """A new register: slot, bits and type."""
         bits = TYPE_BITS[range_.type]
-        if range_.vector != 1 or bits > 64:
+        if range_.vector != 1:
             raise LaunchError(f"registers of type .{range_.type} as vectors are not simulated")
         return self.machine.slot(ZEROS[bits]), bits, range_.type

@@ -7,6 +7,8 @@ changed in place, so they can be shared; an instruction binds a new one to its d
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from . import special
@@ -60,9 +62,9 @@ class Registers(Wave):
                 self._fill(name)
         return self._special[name]
 
-    def begin(self, first: int, ctas: int) -> None:
-        """Begin the wave of `ctas` CTAs from number `first`, with registers as new."""
-        super().begin(first, ctas)
+    def begin(self, numbers: Sequence[int]) -> None:
+        """Begin the wave of CTAs with these numbers in the grid, with registers as new."""
+        super().begin(numbers)
         self.registers[:] = self._initial
         for name in self._special:
             self._fill(name)

@@ -94,7 +94,11 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class MatrixCount:
-    """Matrix instructions of one form: how many warps executed, and their FLOPs (2·m·n·k each)."""
+    """Matrix instructions of one form: how many warps executed, and their FLOPs (2·m·n·k each).
+
+    Of `tcgen05.mma`, which a thread executes, how often that was; its form has the extents and
+    types of its descriptor.
+    """
 
     form: str
     warps: int

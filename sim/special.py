@@ -9,7 +9,7 @@ from .alu import Array
 from .wave import Wave
 
 _AXES = "xyz"
-_CLOCKS = {"%clock": 32, "%clock_hi": 32, "%clock64": 64, "%globaltimer": 64,
+CLOCKS = {"%clock": 32, "%clock_hi": 32, "%clock64": 64, "%globaltimer": 64,
            "%globaltimer_lo": 32, "%globaltimer_hi": 32}  # fmt: skip
 
 _BITS = {"%gridid": 64, "%lanemask_eq": 32, "%current_graph_exec": 64, "%is_explicit_cluster": 1}
@@ -33,17 +33,17 @@ def is_special(name: str, component: str) -> bool:
     if component:
         return name in _VECTORS and component in _AXES
     numbered = ("%envreg", "%reserved_smem_offset_")
-    return name in _PLAIN or name in _CLOCKS or name.startswith(numbered)
+    return name in _PLAIN or name in CLOCKS or name.startswith(numbered)
 
 
 def is_clock(name: str) -> bool:
     """Whether the register changes while a thread runs."""
-    return name in _CLOCKS
+    return name in CLOCKS
 
 
 def bits(name: str) -> int:
     """Width of a special register."""
-    return _CLOCKS.get(name) or _BITS.get(name.partition(".")[0], 32)
+    return CLOCKS.get(name) or _BITS.get(name.partition(".")[0], 32)
 
 
 def _u32(values: Array | int) -> Array:
@@ -64,7 +64,7 @@ def clock(wave: Wave, name: str) -> Array:
     ticks = wave.steps
     if name.endswith("_hi"):
         ticks >>= 32
-    width = _CLOCKS[name]
+    width = CLOCKS[name]
     return np.full((1, 1, 1), ticks & ((1 << width) - 1), f"u{width // 8}")
 
 
@@ -77,7 +77,7 @@ def value(wave: Wave, name: str) -> Array:
     base, _, component = name.partition(".")
     axis = _AXES.index(component) if component else 0
     thread = np.arange(warps * LANES).reshape(1, warps, LANES)
-    cta = wave.first_cta + np.arange(ctas).reshape(ctas, 1, 1)
+    cta = wave.numbers.reshape(ctas, 1, 1)
     bit = one << lane.astype(np.uint64)
     match base:
         case "%tid":

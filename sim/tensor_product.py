@@ -147,6 +147,7 @@ class TensorMultiply:
             numerics=self.machine.numerics,
         )
         self._after(thread, places, d)
+        self.machine.tensor_products[form.ptx, form.flops] += 1
 
     # Tensor memory
 

@@ -88,6 +88,7 @@ class Traits:
             need not be in registers while only the next product reads it (see `chains`).
         waits: whether it asks an mbarrier for a phase.
         asynchronous: whether it has shared memory read or written by the asynchronous proxy.
+        takes_over: whether it asks for the work of CTAs that have not started.
         first: what becomes of its first operand; that of memory, an address, is always read.
     """
 
@@ -99,6 +100,7 @@ class Traits:
     product: bool = False
     waits: bool = False
     asynchronous: bool = False
+    takes_over: bool = False
     first: First = First.RESULT
 
 
@@ -117,9 +119,18 @@ _declared: dict[str, Declaration] = {}
 _units: dict[str, UnitDeclaration] = {}
 
 
+_changes = [0]
+
+
+def generation() -> int:
+    """A number that changes whenever the traits of an opcode do."""
+    return _changes[0]
+
+
 def declare(opcode: str, traits: Declaration) -> None:
     """Say what the instructions of an opcode are."""
     _declared[opcode] = traits
+    _changes[0] += 1
 
 
 def declare_unit(opcode: str, unit: UnitDeclaration) -> None:
@@ -131,6 +142,7 @@ def forget(opcode: str) -> None:
     """Take back what was said of an opcode."""
     _declared.pop(opcode, None)
     _units.pop(opcode, None)
+    _changes[0] += 1
 
 
 def traits(instruction: Instruction) -> Traits:

@@ -161,7 +161,7 @@ class Translator:
     def _tracked(self, function: Function) -> frozenset[str]:
         found = self._names.get(function.name)
         if found is None:
-            found = self._names[function.name] = tracked(function)
+            found = self._names[function.name] = function.once(tracked)
         return found
 
     def _raising(self, error: PtxError) -> Step:

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from .errors import LaunchError, PtxError
+from .fitting import architecture, check_kernel, check_shared, kernel_of
 from .frames import Frame
-from .launch import architecture, check_kernel, check_shared, kernel_of
 from .machine import Machine
 from .memory import Memory
 from .placement import Placement
@@ -64,7 +64,7 @@ def _of_kernel(module: Module, kernel: Function) -> Iterator[PtxError]:
     machine.memory.build(placement.shared_bytes, 1, 1)
     program = Program(placement, machine)
     translator = Translator(program)
-    machine.begin(0, 1)
+    machine.begin([0])
     for function in placement.functions:
         if function.body is None:
             continue

@@ -90,7 +90,8 @@ class Wave:
             dead, because they have exited.
         live: threads that have not exited; None if they are all of the wave.
         shape: (CTAs, warps, lanes) of the wave.
-        first_cta: number of the wave's first CTA.
+        started: the number in the grid of each CTA that has started, in the order of starting.
+        first_cta: place in `started` of the wave's first CTA.
         steps: instructions run so far, each for all its threads at once.
     """
 
@@ -102,12 +103,24 @@ class Wave:
         self.merge: Array | None = None
         self.live: Array | None = None
         self.shape = (0, 0, 0)
+        self.started = np.zeros(0, np.int64)
         self.first_cta = 0
         self.steps = 0
 
-    def begin(self, first: int, ctas: int) -> None:
-        """Begin the wave of `ctas` CTAs from number `first`."""
-        self.first_cta = first
+    @property
+    def numbers(self) -> Array:
+        """The number in the grid of each CTA of the wave."""
+        return self.started[self.first_cta :]
+
+    def place(self, cta: int) -> Extents:
+        """The place in the grid of a CTA, given its place in `started`."""
+        return self.geometry.cta(int(self.started[cta]))
+
+    def begin(self, numbers: Sequence[int]) -> None:
+        """Begin the wave of CTAs with these numbers in the grid, of whole clusters."""
+        ctas = len(numbers)
+        self.first_cta = len(self.started)
+        self.started = np.concatenate([self.started, np.array(numbers, np.int64)])
         self.shape = (ctas, self.geometry.warps, LANES)
         self.live = None
         threads = self.geometry.threads
@@ -137,4 +150,4 @@ class Wave:
 
     def cta_name(self, cta: int) -> str:
         """What findings call a CTA, given its place in the wave."""
-        return f"CTA {self.geometry.cta(self.first_cta + cta)}"
+        return f"CTA {self.place(self.first_cta + cta)}"

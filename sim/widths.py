@@ -12,6 +12,7 @@ DTYPES: dict[int, np.dtype[Any]] = {
     16: np.dtype(np.uint16),
     32: np.dtype(np.uint32),
     64: np.dtype(np.uint64),
+    128: np.dtype(np.complex128),  # 16 bytes that nothing computes with
 }
 
 

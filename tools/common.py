@@ -33,6 +33,8 @@ INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells have it."""
 _UNRECOGNIZED = re.compile(r"unrecognized arguments?: (\S*)")
 """How a message about an unknown flag begins: argparse's, and that of flags like LLVM's."""
+_INVALID = re.compile(r"invalid choice: '(.*)' \(choose from (.*)\)$")
+"""How argparse's message about a word that is not among a few ends; Python 3.14 omits quotes."""
 TRACEBACK = "TILEC_TRACEBACK"
 """Environment variable that asks for the traceback of an internal error."""
 _LONGEST = 300
@@ -68,10 +70,12 @@ class Parser(argparse.ArgumentParser):
         return super().parse_known_args(args, namespace)
 
     def error(self, message: str) -> NoReturn:
-        """Print the usage and the message, with the flag that may be meant, and exit with 2."""
+        """Print the usage and the message, with what may be meant instead, and exit with 2."""
         self.print_usage(sys.stderr)
         if unknown := _UNRECOGNIZED.match(message):
             message += self.meant(unknown[1])
+        elif invalid := _INVALID.search(message):
+            message += nearest(invalid[1], [name.strip("'") for name in invalid[2].split(", ")])
         say(f"error: {message}\n")
         self.exit(2)
 
@@ -79,13 +83,18 @@ class Parser(argparse.ArgumentParser):
         """The known flag that is most like an unknown one, as a question; empty if none is."""
         if not given.startswith("-"):
             return ""
-        from difflib import get_close_matches  # noqa: PLC0415 (for messages only)
-
         commands = (a.choices or {} for a in self._actions if isinstance(a.choices, dict))
         parsers = [self, *(one for found in commands for one in found.values())]
         flags = [flag for one in parsers for flag in one._option_string_actions]
-        found = get_close_matches(given.partition("=")[0], flags, n=1)
-        return f"; did you mean {found[0]}?" if found else ""
+        return nearest(given.partition("=")[0], flags)
+
+
+def nearest(given: str, known: Sequence[str]) -> str:
+    """The known word that is most like `given`, as a question; empty if none is."""
+    from difflib import get_close_matches  # noqa: PLC0415 (for messages only)
+
+    found = get_close_matches(given, known, n=1)
+    return f"; did you mean {found[0]}?" if found else ""
 
 
 def hurry() -> None:

@@ -21,12 +21,13 @@ from typing import Any, NoReturn
 
 from tilec.ending import end_on_signals
 from tilec.isa import TilecError
-from tilec.tuning.connection import Connection, Tls
+from tilec.tuning.connection import Connection
 from tilec.tuning.elsewhere import check_versions
 from tilec.tuning.errors import TuningError
 from tilec.tuning.jobs import SILENCE, Jobs, LostError
 from tilec.tuning.store.keys import versions
 
+from .cluster_flags import add_tls_flags, tls_of
 from .common import Parser, leave, run
 
 _GOOD = {"PASS", "XFAIL", "UNSUPPORTED", "EXCLUDED", "SKIPPED", "FLAKYPASS"}
@@ -115,9 +116,7 @@ def parser() -> argparse.ArgumentParser:
     what = "processes of this machine, without --scheduler; default: 1"
     add("--jobs", metavar="N", type=_number, default=1, help=what)
     add("--shards", metavar="N", type=_number, help="default: 4 for each thread of the workers")
-    add("--tls-ca", metavar="FILE", help="the authority that vouches for scheduler and workers")
-    add("--tls-cert", metavar="FILE", help="the certificate of this process, by that authority")
-    add("--tls-key", metavar="FILE", help="its key; default: it is in the same file")
+    add_tls_flags(add)
     return made
 
 
@@ -125,12 +124,7 @@ def body(arguments: argparse.Namespace) -> int:
     """The command; returns its exit code."""
     folder = Path.cwd()
     tree = digest(arguments.tests, folder)
-    tls = None
-    if arguments.tls_ca or arguments.tls_cert or arguments.tls_key:
-        if not (arguments.tls_ca and arguments.tls_cert):
-            raise TilecError("--tls-ca and --tls-cert go together, with --tls-key or without")
-        tls = Tls(arguments.tls_ca, arguments.tls_cert, arguments.tls_key or "")
-    connection = Connection(arguments.scheduler, arguments.jobs, tls, SILENCE)
+    connection = Connection(arguments.scheduler, arguments.jobs, tls_of(arguments), SILENCE)
     counts: Counter[str] = Counter()
     try:
         jobs = Jobs(connection)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from tilec import sim
 from tilec.isa import TilecError, nearest
 from tilec.isa.launch import Extents
-from tilec.sim.launch import architecture
+from tilec.sim.fitting import architecture
 from tilec.sim.ptx import read_text
 
 from .files import read_input

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from tilec import sim
@@ -23,6 +23,7 @@ from tilec.runtime import cuda
 from tilec.sim.orders.verdict import ORDER_LIMIT
 from tilec.sim.tensor.product import NUMERICS
 
+from .cluster_flags import add_tls_flags, tls_of
 from .colours import say
 from .common import Parser, leave, run
 from .debug_session import DebugSession
@@ -31,6 +32,9 @@ from .run_arguments import FORMS, Array, Value, argument
 from .run_program import LoadedProgram, RefusedError, load
 from .run_progress import ProgressBar
 from .run_reference import Outcome, compare, expected
+
+if TYPE_CHECKING:
+    from tilec.tuning.bound import Bound
 
 _COUNT = re.compile("[0-9]{1,18}")
 _EPILOG = f"""\
@@ -120,6 +124,12 @@ def parser() -> argparse.ArgumentParser:
     add = made.add_argument_group("where and how it runs").add_argument
     what = "where to run; auto (the default) is the GPU if there is one, else the simulator"
     add("--device", choices=("sim", "cuda", "auto"), default="auto", help=what)
+    what = (
+        "a Dask scheduler whose workers simulate CTAs that do not depend on each other, such as "
+        "tcp://127.0.0.1:8786; 'local': one of this machine's own"
+    )
+    add("--scheduler", metavar="ADDRESS", help=what)
+    add_tls_flags(add)
     what = "target to compile for and to simulate; default: the program's own"
     add("--arch", metavar="TARGET", help=what)
     what = "LLVM's optimisation level, -O0 to -O3 (the default)"
@@ -144,6 +154,8 @@ def parser() -> argparse.ArgumentParser:
     add = made.add_argument_group("report").add_argument
     what = "format of the report, a page of HTML among them; default: text"
     add("--report", choices=("text", "json", "html"), default="text", help=what)
+    what = "add a first-order estimate of the launch on a GPU of the target, and what bounds it"
+    add("--estimate", action="store_true", help=what)
     add("--lines", action="store_true", help="add counts for each line of the PTX to a text report")
     add(
         "--dry-run",
@@ -173,6 +185,7 @@ def _run(program: LoadedProgram, arguments: argparse.Namespace) -> int:
     arguments.debug |= arguments.debug_commands is not None
     if arguments.order_limit is not None and not arguments.every_order:
         raise TilecError("--order-limit is for --every-order")
+    _check_cluster(arguments)
     if arguments.explore and program.compiled is None:
         raise TilecError(f"--explore shows a tile program's passes; {arguments.input} is PTX")
     values = [argument(spec, i, arguments.seed) for i, spec in enumerate(arguments.arg)]
@@ -192,7 +205,7 @@ def _run(program: LoadedProgram, arguments: argparse.Namespace) -> int:
         for number, one in wanted.items()
         if ok and isinstance(value := values[number], np.ndarray)
     ]
-    _print(report, outcomes, arguments)
+    _print(report, _estimated(program, values, report, arguments), outcomes, arguments)
     if report is not None:
         write_outputs(_pages(program, report, arguments))
     if report is not None and not report.ok:
@@ -202,6 +215,22 @@ def _run(program: LoadedProgram, arguments: argparse.Namespace) -> int:
         raise TilecError(f"--check {arguments.check}: the result is wrong")
     write_outputs({path: _npy(value) for path, value in outputs.items()})
     return 0
+
+
+def _check_cluster(arguments: argparse.Namespace) -> None:
+    """Refuse what one process shows of a launch where workers run it."""
+    if arguments.scheduler is None:
+        if tls_of(arguments) is not None:
+            raise TilecError("--tls-ca, --tls-cert and --tls-key go with --scheduler")
+        return
+    for flag, given in (
+        ("--timeline", arguments.timeline),
+        ("--explore", arguments.explore),
+        ("--every-order", arguments.every_order),
+        ("--debug", arguments.debug),
+    ):
+        if given:
+            raise TilecError(f"{flag} shows a launch that one process runs: without --scheduler")
 
 
 def _pages(
@@ -228,11 +257,13 @@ def _on_gpu(program: LoadedProgram, arguments: argparse.Namespace) -> bool:
             ("--no-checks", not arguments.checks),
             ("--max-steps", arguments.max_steps is not None),
             ("--lines", arguments.lines),
+            ("--estimate", arguments.estimate),
             ("--symbol", arguments.symbol),
             ("--timeline", arguments.timeline),
             ("--explore", arguments.explore),
             ("--every-order", arguments.every_order),
             ("--debug", arguments.debug),
+            ("--scheduler", arguments.scheduler),
             ("--report html", arguments.report == "html"),
         )
         if given
@@ -288,28 +319,75 @@ def _simulated(
     program: LoadedProgram, values: Sequence[Value], arguments: argparse.Namespace
 ) -> sim.Report:
     to = _launch_of(program, values, arguments, SMS)
+    settings: dict[str, Any] = {
+        "arch": program.arch,
+        "dynamic_smem": to.shared,
+        "cluster": to.cluster,
+        "numerics": arguments.numerics,
+        "checks": arguments.checks,
+        "max_steps": arguments.max_steps,
+        "symbols": _symbols(arguments),
+    }
+    given = for_simulator(to.passed)
     with ExitStack() as stack:
         session = _session(arguments) if arguments.debug else None
         bar = None if session is not None else stack.enter_context(ProgressBar())
+        if arguments.scheduler is not None:
+            assert bar is not None
+            return _on_cluster(program, to, given, settings, arguments, bar)
         return sim.launch(
             program.ptx,
             to.name,
             to.grid,
             to.block,
-            for_simulator(to.passed),
-            arch=program.arch,
-            dynamic_smem=to.shared,
-            cluster=to.cluster,
-            numerics=arguments.numerics,
-            checks=arguments.checks,
-            max_steps=arguments.max_steps,
-            symbols=_symbols(arguments),
+            given,
+            **settings,
             progress=None if bar is None else bar.update,
             timeline=arguments.cta if arguments.timeline or arguments.explore else None,
             debugger=None if session is None else session.debugger,
             every_order=arguments.every_order,
             order_limit=arguments.order_limit,
         )
+
+
+def _estimated(
+    program: LoadedProgram,
+    values: Sequence[Value],
+    report: sim.Report | None,
+    arguments: argparse.Namespace,
+) -> Bound | None:
+    """The estimate of a run that completed, where it is asked for."""
+    if not arguments.estimate or report is None or not report.completed:
+        return None
+    from tilec.tuning.bound import bound  # noqa: PLC0415 (only there)
+
+    to, known = _launch_of(program, values, arguments, SMS), target(program.arch)
+    cluster = extents(to.cluster or (1, 1, 1), "cluster")
+    grid, block = extents(to.grid, "grid"), extents(to.block, "block")
+    passed = for_simulator(to.passed)
+    return bound(program.ptx, to.name, known, grid, block, passed, cluster, to.shared, report)
+
+
+def _on_cluster(
+    program: LoadedProgram,
+    to: _Launch,
+    given: Sequence[Any],
+    settings: dict[str, Any],
+    arguments: argparse.Namespace,
+    bar: ProgressBar,
+) -> sim.Report:
+    from tilec.sim.run import Run  # noqa: PLC0415 (only there)
+
+    from .run_on_cluster import Cluster, Launch, simulate  # noqa: PLC0415 (needs Dask)
+
+    run = Run(program.ptx, to.name, to.grid, to.block, given, **settings)
+    source = program.ptx.source
+    launch = Launch(source.original, source.name, to.name, to.grid, to.block, run.image, settings)
+    address = "" if arguments.scheduler == "local" else arguments.scheduler
+    report = simulate(run, Cluster(address, tls_of(arguments)), launch, bar.update)
+    if not arguments.checks and not report.completed:
+        raise sim.SimulationError(report.findings[-1].message, report)
+    return report
 
 
 def _session(arguments: argparse.Namespace) -> DebugSession:
@@ -358,11 +436,16 @@ def _many(count: int, what: str) -> str:
 
 
 def _print(
-    report: sim.Report | None, outcomes: Sequence[Outcome], arguments: argparse.Namespace
+    report: sim.Report | None,
+    estimated: Bound | None,
+    outcomes: Sequence[Outcome],
+    arguments: argparse.Namespace,
 ) -> None:
+    notes = [] if estimated is None else [estimated.to_text()]
     if arguments.report == "html":
         assert report is not None
-        print(report.to_html([f"check {arguments.check}: {outcome}" for outcome in outcomes]))
+        checked = [f"check {arguments.check}: {outcome}" for outcome in outcomes]
+        print(report.to_html([*checked, *notes]))
         return
     if arguments.report == "json":
         document = {
@@ -370,13 +453,15 @@ def _print(
             "report": None if report is None else json.loads(report.to_json()),
             "check": [asdict(outcome) for outcome in outcomes],
         }
+        if estimated is not None:
+            document["estimate"] = estimated.json()
         print(json.dumps(document, indent=2))
         return
     if report is None:
         print(f"ran on {cuda.gpu()}")
     else:
         sys.stdout.write(report.output)
-        print(report.to_text(lines=arguments.lines))
+        print("\n".join([report.to_text(lines=arguments.lines), *notes]))
     for outcome in outcomes:
         print(f"check {arguments.check}: {outcome}")
 

@@ -19,7 +19,6 @@ from typing import NoReturn
 from tilec.ending import end_on_signals
 from tilec.isa import DEFAULT_TARGET, TilecError
 from tilec.tuning import load
-from tilec.tuning.connection import Tls
 from tilec.tuning.errors import TuningError
 from tilec.tuning.pool import PATIENCE
 from tilec.tuning.problems import Problem, problem, read_problems, unique
@@ -28,6 +27,7 @@ from tilec.tuning.store import Store
 from tilec.tuning.strategies import TRIALS, Strategy
 from tilec.tuning.studies import Progress, Study, tune
 
+from .cluster_flags import add_tls_flags, tls_of
 from .colours import say
 from .common import Parser, leave, run
 from .files import check_outputs, write_output
@@ -94,10 +94,7 @@ def parser() -> argparse.ArgumentParser:
         "a Dask scheduler whose workers compile, such as tcp://127.0.0.1:8786; 'local': a new one"
     )
     add("--scheduler", metavar="ADDRESS", help=what)
-    what = "the authority that vouches for the scheduler and its workers; with a tls:// address"
-    add("--tls-ca", metavar="FILE", help=what)
-    add("--tls-cert", metavar="FILE", help="the certificate of this process, by that authority")
-    add("--tls-key", metavar="FILE", help="its key; default: it is in the same file")
+    add_tls_flags(add)
     what = "seconds that a candidate may take in another process; default: 300"
     add("--patience", metavar="SECONDS", type=_seconds, default=PATIENCE, help=what)
     what = "let ptxas say what candidates take, and refuse those that spill"
@@ -141,7 +138,7 @@ def _run(arguments: argparse.Namespace) -> int:
         store=arguments.store,
         workers=arguments.jobs,
         scheduler="" if arguments.scheduler == "local" else arguments.scheduler,
-        tls=_tls(arguments),
+        tls=tls_of(arguments),
         patience=arguments.patience,
         strategy=arguments.strategy,
         trials=arguments.trials,
@@ -159,16 +156,6 @@ def _run(arguments: argparse.Namespace) -> int:
     if not all(one.ranked for one in studies):
         raise TilecError("all candidates were rejected")
     return 0
-
-
-def _tls(arguments: argparse.Namespace) -> Tls | None:
-    """The certificates that were named."""
-    ca, cert, key = arguments.tls_ca, arguments.tls_cert, arguments.tls_key
-    if not (ca or cert or key):
-        return None
-    if not (ca and cert):
-        raise TilecError("--tls-ca and --tls-cert go together, with --tls-key or without")
-    return Tls(ca, cert, key or "")
 
 
 def _problems(arguments: argparse.Namespace, sizes: Mapping[str, int]) -> list[Problem]:

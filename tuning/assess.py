@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from tilec.backend.cubin import assemble, find_ptxas
+from tilec.backend.cubin import Resources, assemble, find_ptxas
 from tilec.compiled import Compiled
 from tilec.isa import Target, TilecError
 from tilec.isa import target as find_target
@@ -19,6 +20,7 @@ from tilec.launch.occupancy import Occupancy, occupancy
 from tilec.sim.ptx import Module, read
 from tilec.sim.ptx.module import Function
 
+from .bound import shared_bytes
 from .counting import Counts, count, plain_launch
 from .counting.launches import PlainLaunch
 from .declared import Tunable
@@ -143,7 +145,7 @@ def _registers(
 ) -> int:
     """Registers of a thread, none of which may be spilled."""
     try:
-        used = assemble(compiled.ptx, target).resources[kernel.name]
+        used = _resources(compiled.ptx, target)[kernel.name]
     except TilecError as error:
         raise RefusedError("ptxas refuses it", _first_line(error)) from None
     spilled = used.spill_stores + used.spill_loads
@@ -151,6 +153,12 @@ def _registers(
     if spilled:
         raise RefusedError("it spills", f"{counted(spilled, 'byte')}")
     return used.registers
+
+
+@lru_cache(maxsize=256)
+def _resources(ptx: str, target: Target) -> Mapping[str, Resources]:
+    """What kernels take, by name; a candidate is the same for many problems."""
+    return assemble(ptx, target).resources
 
 
 def _estimated(function: Function, threads: int, target: Target, counts: dict[str, Any]) -> int:
@@ -173,10 +181,7 @@ def _held(
 ) -> Occupancy:
     """What an SM holds of the kernel: one CTA at least."""
     function = module.functions[kernel.name]
-    scopes = {id(one.scope): one.scope for one in function.body or ()}
-    inside = [v for scope in scopes.values() for v in scope.variables.values()]
-    variables = (*module.variables.values(), *inside)
-    shared = kernel.dynamic_shared + sum(v.size for v in variables if v.space == "shared")
+    shared = shared_bytes(module, function, kernel.dynamic_shared)
     held = occupancy(launch.threads, registers, shared, target)
     counts |= {"shared_bytes": shared, "threads": launch.threads, "ctas": launch.ctas}
     counts["resident"] = held.ctas

@@ -52,7 +52,15 @@ def check_versions(wanted: Mapping[str, str], assembled_for: str = "") -> None:
     Raises:
         TuningError: saying what differs.
     """
-    its = versions_for(assembled_for)
+    compare_versions(versions_for(assembled_for), wanted)
+
+
+def compare_versions(its: Mapping[str, str], wanted: Mapping[str, str]) -> None:
+    """See that versions of this worker are the client's.
+
+    Raises:
+        TuningError: saying what differs.
+    """
     if its != dict(wanted):
         other = ", ".join(
             f"{name} {its.get(name, 'none')} where the client has {wanted.get(name, 'none')}"

@@ -15,6 +15,7 @@ from typing import Any
 
 from tilec.isa import ExecutionScope, Target
 from tilec.isa import form as find_form
+from tilec.isa.described_product import product_named
 from tilec.isa.gpus import Gpu, gpu_of
 from tilec.isa.rates import SHARED_BYTES, rates
 from tilec.launch.occupancy import Occupancy
@@ -22,6 +23,8 @@ from tilec.launch.occupancy import Occupancy
 from .counting.tally import SPECIAL, Counts
 from .counting.touches import SECTOR
 
+DRAM = "dram"
+"""What all SMs share, of the parts that take time."""
 ISSUED = 4
 """Warps' instructions that an SM issues in a cycle, one for each of its parts."""
 SPECIAL_CYCLES = 2
@@ -44,6 +47,8 @@ class Estimate:
         cycles: of an SM, by what takes them, if all SMs had as much to do.
         waves: rounds of CTAs, the last one whole.
         resident: CTAs of an SM at once.
+        throughput: seconds of the SMs, were there nothing to wait for and DRAM without end: what
+            multiplying, shared memory, L2 and issuing take, whichever takes longest.
     """
 
     seconds: float
@@ -51,6 +56,7 @@ class Estimate:
     cycles: dict[str, float]
     waves: int
     resident: int
+    throughput: float
 
     def json(self) -> dict[str, Any]:
         """The estimate as JSON has it."""
@@ -90,17 +96,20 @@ def estimate(
         "l2": loaded / l2_bytes,
         "issue": counts.warp_instructions / ISSUED,
         "special": counts.units.get(SPECIAL, 0.0) * SPECIAL_CYCLES,
-        "dram": missed / gpu.dram_bytes * gpu.hertz * gpu.sms,
+        DRAM: missed / gpu.dram_bytes * gpu.hertz * gpu.sms,
     }
     cycles = {name: value / gpu.sms for name, value in cycles.items()}
-    stretched = _of_busiest(ctas, held.ctas, gpu.sms) * gpu.sms / ctas
-    longest = {name: one if name == "dram" else one * stretched for name, one in cycles.items()}
+    stretched = of_busiest(ctas, held.ctas, gpu.sms) * gpu.sms / ctas
+    longest = {name: one if name == DRAM else one * stretched for name, one in cycles.items()}
     limit = max(longest, key=lambda name: longest[name])
     begun = waves * BEGINNING / resident  # of several CTAs one begins while others work
-    return Estimate((longest[limit] + begun) / gpu.hertz, limit, cycles, waves, resident)
+    at_best = loaded / rates(target).l2_bytes / gpu.sms * stretched
+    throughput = max(at_best, longest["tensor"], longest["shared"], longest["issue"]) / gpu.hertz
+    seconds = (longest[limit] + begun) / gpu.hertz
+    return Estimate(seconds, limit, cycles, waves, resident, throughput)
 
 
-def _of_busiest(ctas: int, held: int, sms: int) -> int:
+def of_busiest(ctas: int, held: int, sms: int) -> int:
     """CTAs that an SM computes at most: of each whole wave, and its share of the last."""
     waves, rest = divmod(ctas, sms * held)
     return waves * held + ceil(rest / sms)
@@ -110,6 +119,11 @@ def _tensor_cycles(counts: Counts, target: Target) -> float:
     """Cycles of multiplying, if one SM did it all."""
     known, total = rates(target), 0.0
     for name, warps in counts.matrix.items():
+        if name.startswith("tcgen05"):
+            product = product_named(name)
+            bits = max(one.type.bits for one in product.operands[:2])
+            total += product.flops * warps / 2 / known.in_tensor_memory(max(bits, 8))
+            continue
         form = find_form(name)
         if form.flops:
             of_warpgroups = form.scope is ExecutionScope.WARPGROUP

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import runpy
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import tilec
 from tilec.isa import Target
 from tilec.isa import form as find_form
 from tilec.isa import target as find_target
 
 from .attention_kernel import Attention, attention
+from .examples import EXAMPLES
 from .gemm_kernel import Configuration, Gemm, gemm
 from .tile_gemm import tile_gemm
 
@@ -103,6 +106,28 @@ def compiled_attention(kind: Attention, target: str) -> TimedKernel:
     return _timed(name, program, (*"qkvo", "scale"), fields)
 
 
+def compiled_example(dimension: int, causal: bool, keys: int, target: str) -> TimedKernel:
+    """`examples/kernels/attention.py`, whose tiles are for two warpgroups, on whole tiles."""
+    dtype = f"f16-d{dimension}{'-causal' if causal else ''}"
+    fields = {
+        "work": "attention",
+        "dtype": dtype,
+        "elements": dict.fromkeys("qkvo", "f16"),
+        "causal": causal,
+        "dimension": dimension,
+        "tolerance": 2.0**-5,
+        "tile": [128, keys],
+        "configuration": f"128x{keys} w8 from Python",
+        "level": 1,
+    }
+    source = runpy.run_path(str(EXAMPLES / "kernels" / "attention.py"))["attention"]
+    given = [np.zeros((2, 256, dimension), np.float16) for _ in "qkvo"]
+    constants = {"CAUSAL": causal, "WHOLE": True, "BM": 128, "BN": keys}
+    program = source.using(warps=8).compile(*given, 0.1, target=target, **constants)
+    name = f"attention-{dtype}-128x{keys}-w8-python"
+    return _timed(name, program, (*"qkvo", "scale"), fields)
+
+
 def _timed(
     name: str, program: tilec.Compiled, arguments: Sequence[str], fields: dict[str, Any]
 ) -> TimedKernel:
@@ -123,7 +148,11 @@ def given_by_launch(arguments: Sequence[Mapping[str, Any]]) -> list[Mapping[str,
 
 CONFIGURATIONS = {
     2: (Configuration((128, 128, 64), (4, 2), 3), Configuration((128, 256, 64), (2, 4), 4)),
-    1: (Configuration((128, 128, 64), (4, 2), 3), Configuration((128, 256, 64), (8, 1), 3)),
+    1: (
+        Configuration((128, 128, 64), (4, 2), 3),
+        Configuration((128, 256, 64), (8, 1), 3),
+        Configuration((256, 128, 64), (8, 1), 3),
+    ),
 }
 """By level, what every kind of GEMM is timed with; K is that of 16-bit elements."""
 
@@ -147,6 +176,10 @@ ATTENTIONS = (
 )
 
 
+EXAMPLE_ATTENTIONS = {64: 128, 128: 128, 256: 64}
+"""By head size the keys of a tile that `compiled_example` has, causal and not."""
+
+
 def timed_kernels(name: str) -> Iterator[TimedKernel]:
     """All that is timed on a target of sm_80 or later: what it has, where it fits."""
     target = find_target(name)
@@ -162,6 +195,9 @@ def timed_kernels(name: str) -> Iterator[TimedKernel]:
         if name == "sm_90a" and kind.name in IN_TURN:
             yield from made(kind, 1, "gemm", [PINGPONG])
     yield from (compiled_attention(kind, name) for kind in ATTENTIONS)
+    for dimension, keys in EXAMPLE_ATTENTIONS.items():
+        if name == "sm_90a":
+            yield from (compiled_example(dimension, one, keys, name) for one in (False, True))
     for kind in kinds_of(target):
         swept = RESULTS / f"sweep-{name}-{kind.name}.json"
         if swept.exists():

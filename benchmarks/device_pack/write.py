@@ -17,6 +17,7 @@ import tilec.runtime
 import tilec.sim
 from device_run.pools import digests
 from device_run.programs import Program
+from tilec.backend.cubin import assemble, tools
 from tilec.isa import Form
 from tilec.isa import target as find_target
 
@@ -37,6 +38,7 @@ def write(
     chosen: Sequence[Form],
     elements: int,
     kernels: Iterable[TimedKernel],
+    suite: Iterable[tuple[dict[str, Any], list[TimedKernel]]],
     with_programs: bool,
     jobs: int,
     say: Callable[[str], None],
@@ -49,6 +51,7 @@ def write(
         chosen: instruction forms that are tried.
         elements: of results, for each form.
         kernels: that are timed.
+        suite: cases of `device_pack.suite`.
         with_programs: whether whole programs are tried.
         jobs: processes that simulate.
         say: told what is done.
@@ -59,17 +62,24 @@ def write(
     modules = []
     (folder / "forms").mkdir()
     for module in all_finished(list(groups(chosen, find_target(target))), target, elements, jobs):
-        (folder / "forms" / f"{module.name}.ptx").write_text(module.ptx, encoding="utf-8")
+        _module(folder / "forms" / f"{module.name}.ptx", module.ptx, target)
         modules.append(module)
         say(f"{module.name}: {len(module.trials)} kernels")
     _json(folder / "forms.json", [_form_module(module) for module in modules])
     (folder / "kernels").mkdir()
     fields = []
     for kernel in kernels:
-        (folder / "kernels" / f"{kernel.name}.ptx").write_text(kernel.ptx, encoding="utf-8")
+        _module(folder / "kernels" / f"{kernel.name}.ptx", kernel.ptx, target)
         fields.append(kernel.fields)
         say(kernel.name)
     _json(folder / "kernels.json", fields)
+    cases = []
+    for case, steps in suite:
+        for kernel in steps:
+            _module(folder / "kernels" / f"{kernel.name}.ptx", kernel.ptx, target)
+        cases.append(case)
+        say(f"kernels: {case['name']}")
+    _json(folder / "suite.json", cases)
     whole = _programs(folder, target, say) if with_programs else []
     _json(folder / "programs.json", [program.json() for program in whole])
     pools = [
@@ -115,6 +125,13 @@ def _programs(folder: Path, target: str, say: Callable[[str], None]) -> list[Pro
         say(program.name)
     (folder / "programs.bin").write_bytes(packed.data)
     return found
+
+
+def _module(path: Path, ptx: str, target: str) -> None:
+    """PTX and, where ptxas is installed, its cubin, which saves time beside the GPU."""
+    path.write_text(ptx, encoding="utf-8")
+    if tools("ptxas"):
+        path.with_suffix(".cubin").write_bytes(assemble(ptx, find_target(target)).cubin)
 
 
 def _form_module(module: Module) -> dict[str, Any]:

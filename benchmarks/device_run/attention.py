@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .compare import Loaded, Peers, compare, set_count
+from .compare import Loaded, Peers, Problem, compare, set_count
 from .driver import Cuda
 from .machine import Sampler
 from .matrix import BYTES, Matrix
@@ -19,7 +19,7 @@ Row = dict[str, Any]
 Shape = tuple[int, int, int]
 
 
-class AttentionProblem:
+class AttentionProblem(Problem):
     """Attention of heads that each have as many keys as queries; see `compare.Problem`.
 
     Args:
@@ -80,6 +80,8 @@ def run(
     rounds: int,
     sampler: Sampler,
     until: float,
+    dtypes: Sequence[str] | None = None,
+    kernels: Loaded | None = None,
 ) -> Iterator[Row]:
     """Rows of every kernel and problem.
 
@@ -91,10 +93,12 @@ def run(
         rounds: measurements of each.
         sampler: of the clocks.
         until: when to begin no further problem, as `time.monotonic` counts.
+        dtypes: kinds to time; all where None.
+        kernels: that are timed; the pack's where None.
     """
-    kernels = Loaded(cuda, pack, "attention")
+    kernels = kernels or Loaded(cuda, pack, "attention")
     for heads, queries in problems:
-        for dtype in kernels.dtypes:
+        for dtype in kernels.dtypes if dtypes is None else dtypes:
             fitting = [f for f in kernels.described if f["dtype"] == dtype]
             fitting = [f for f in fitting if not (queries % f["tile"][0] or queries % f["tile"][1])]
             if not fitting:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Protocol
 
@@ -16,6 +17,9 @@ from .timing import Time, Work, measure
 
 Row = dict[str, Any]
 
+Tensors = list[dict[str, Any]]
+"""PyTorch's views of the sets of a problem."""
+
 MEMORY = 24 << 30
 """Bytes that the matrices of one problem may take."""
 
@@ -23,7 +27,7 @@ SETS = 12
 """Sets of inputs, at most."""
 
 
-class Problem(Protocol):
+class Problem(ABC):
     """What is computed, on several sets of matrices, so that L2 holds none between two uses.
 
     Attributes:
@@ -36,13 +40,31 @@ class Problem(Protocol):
     shape: Sequence[int]
     flops: int
     sets: list[dict[str, Matrix]]
-    scalars: Mapping[str, float]
+    scalars: Mapping[str, float] = {}
 
+    @abstractmethod
     def grid(self, fields: Mapping[str, Any]) -> tuple[int, int, int]:
         """CTAs of a kernel."""
 
+    @abstractmethod
     def error(self) -> float:
         """How far the first set's result is from numpy's, where it is looked at."""
+
+    def free(self) -> None:
+        """Give the memory back."""
+        with suppress(DeviceError):  # of a context that a fault has ended
+            for matrices in self.sets:
+                for matrix in matrices.values():
+                    matrix.free()
+
+    def prepare(self, number: int) -> None:
+        """What a launch on a set of matrices needs before it, as part of its time."""
+        del number
+
+    def peers(self, torch: Any) -> Iterator[tuple[str, Callable[[Tensors], Work]]]:
+        """What PyTorch and others offer for this: a name, and what makes launches on tensors."""
+        del torch
+        return iter(())
 
 
 class Peers(Protocol):
@@ -76,18 +98,51 @@ class Kernel:
     def __init__(self, cuda: Cuda, pack: Pack, fields: Mapping[str, Any]) -> None:
         self._cuda = cuda
         self.fields = fields
-        module = cuda.load(pack.text(f"kernels/{fields['name']}.ptx"))
+        name = f"kernels/{fields['name']}.ptx"
+        module = cuda.load_any(pack.assembled(name), pack.text(name))
         self.function = cuda.function(module, fields["kernel"], fields["dynamic_shared"])
 
     def work(self, problem: Problem) -> Work:
         """Launches on the sets of a problem."""
+        return Chain(self.fields, [self]).work(problem)
+
+    def steps(self, problem: Problem) -> Work:
+        """The same without what a launch needs before it."""
         grid = problem.grid(self.fields)
-        arguments = self.fields["arguments"]
-        ready = [values(arguments, one, problem.scalars, grid) for one in problem.sets]
+        arguments, encode = self.fields["arguments"], self._cuda.tensor_map
+        ready = [values(arguments, one, problem.scalars, grid, encode) for one in problem.sets]
         ctas = launched(self.fields, grid, self._cuda.limits["multiprocessors"])
 
         def launch(number: int) -> None:
             self._cuda.launch(self.function, ctas, self.fields["block"], ready[number])
+
+        return launch
+
+
+class Chain:
+    """Kernels that run one after the other for one result; what a `Kernel` is to `compare`.
+
+    Args:
+        fields: what the pack says of all together.
+        kernels: in their order.
+
+    Attributes:
+        function: the one that takes the most registers.
+    """
+
+    def __init__(self, fields: Mapping[str, Any], kernels: Sequence[Kernel]) -> None:
+        self.fields = fields
+        self.function = max((one.function for one in kernels), key=lambda one: one.registers)
+        self._kernels = kernels
+
+    def work(self, problem: Problem) -> Work:
+        """Launches on the sets of a problem."""
+        steps = [kernel.steps(problem) for kernel in self._kernels]
+
+        def launch(number: int) -> None:
+            problem.prepare(number)
+            for step in steps:
+                step(number)
 
         return launch
 
@@ -116,7 +171,7 @@ class Loaded:
 def compare(
     cuda: Cuda,
     problem: Problem,
-    kernels: Sequence[Kernel],
+    kernels: Sequence[Kernel | Chain],
     peers: Peers,
     rounds: int,
     sampler: Sampler,
@@ -136,18 +191,19 @@ def compare(
         for kernel in kernels:
             error = errors[kernel.fields["name"]]
             yield {**_row(kernel, problem, times, list(others), error), "clocks": clocks}
-    except DeviceError as error:
+    except (DeviceError, ValueError) as error:
         what = f"{kernels[0].fields['dtype']} {'x'.join(map(str, problem.shape))}"
         yield {"failure": f"{what}: {error}"}
     finally:
-        with suppress(DeviceError):  # of a context that a fault has ended
-            for matrices in problem.sets:
-                for matrix in matrices.values():
-                    matrix.free()
+        problem.free()
 
 
 def _row(
-    kernel: Kernel, problem: Problem, times: Mapping[str, Time], others: list[str], error: float
+    kernel: Kernel | Chain,
+    problem: Problem,
+    times: Mapping[str, Time],
+    others: list[str],
+    error: float,
 ) -> Row:
     fields = kernel.fields
     mine = times[fields["name"]]

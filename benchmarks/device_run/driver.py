@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -130,8 +131,15 @@ class Cuda:
 
     # Kernels
 
-    def load(self, ptx: str) -> ctypes.c_void_p:
-        """A module; the driver compiles it.
+    def load_any(self, cubin: bytes | None, ptx: str) -> ctypes.c_void_p:
+        """A module as it was assembled, if this driver takes that; else of its PTX."""
+        if cubin is not None:
+            with suppress(DeviceError):
+                return self.load(cubin)
+        return self.load(ptx)
+
+    def load(self, code: str | bytes) -> ctypes.c_void_p:
+        """A module of PTX, which the driver compiles, or of an assembled cubin.
 
         Raises:
             DeviceError: with the compiler's log.
@@ -140,7 +148,7 @@ class Cuda:
         log = ctypes.create_string_buffer(_LOG_BYTES)
         names = (ctypes.c_int * 2)(_JIT_ERROR_LOG, _JIT_ERROR_LOG_BYTES)
         values = (ctypes.c_void_p * 2)(ctypes.addressof(log), _LOG_BYTES)
-        text = ctypes.c_char_p(ptx.encode())
+        text = ctypes.c_char_p(code.encode() if isinstance(code, str) else code)
         try:
             self._call("cuModuleLoadDataEx", ctypes.byref(module), text, 2, names, values)
         except DeviceError as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import asdict
 from typing import Any
 
@@ -19,21 +19,29 @@ from .verdict import judge
 Row = dict[str, Any]
 
 
-def run(cuda: Cuda, pack: Pack, until: float) -> Iterator[Row]:
+def check_pools(pack: Pack) -> None:
+    """Hold the pools of random numbers against the pack's.
+
+    Raises:
+        DeviceError: if they differ.
+    """
+    expected = pack.about["pools"]
+    if digests(expected) != expected:
+        raise DeviceError("the pools of random numbers differ from the pack's: another numpy?")
+
+
+def run(cuda: Cuda, pack: Pack, until: float, names: Container[str]) -> Iterator[Row]:
     """A row for each form: what is wrong, or why it is left out.
 
     Args:
         cuda: the GPU.
         pack: the forms.
         until: when to begin no further module, as `time.monotonic` counts.
-
-    Raises:
-        DeviceError: if the pools of random numbers are not those of the pack.
+        names: of the modules.
     """
-    expected = pack.about["pools"]
-    if digests(expected) != expected:
-        raise DeviceError("the pools of random numbers differ from the pack's: another numpy?")
     for module in pack.form_modules():
+        if module.name not in names:
+            continue
         reason = ""
         if module.version > newest_ptx(cuda.driver):
             version = ".".join(map(str, module.version))
@@ -60,7 +68,7 @@ def _forms(module: FormModule) -> list[str]:
 
 
 def _module(cuda: Cuda, target: str, module: FormModule) -> Iterator[Row]:
-    on_gpu = GpuModule(cuda, module.ptx)
+    on_gpu = GpuModule(cuda, module.ptx, module.cubin)
     simulator = Simulator(read(module.ptx), target)
     for form in _forms(module):
         elements, wrong = 0, []

@@ -12,7 +12,7 @@ from tilec.isa import Mma
 from tilec.isa import form as find_form
 from tilec.runtime import expand
 
-from .compare import Loaded, Peers, compare, set_count
+from .compare import Loaded, Peers, Problem, compare, set_count
 from .driver import Cuda
 from .machine import Sampler
 from .matrix import BYTES, Matrix
@@ -22,7 +22,7 @@ Row = dict[str, Any]
 Shape = tuple[int, int, int]
 
 
-class GemmProblem:
+class GemmProblem(Problem):
     """A product; see `compare.Problem`.
 
     Args:
@@ -30,8 +30,6 @@ class GemmProblem:
         shape: M, N and K.
         fields: what the pack says of a kernel that takes such matrices.
     """
-
-    scalars: Mapping[str, float] = {}
 
     def __init__(self, cuda: Cuda, shape: Shape, fields: Mapping[str, Any]) -> None:
         m, n, k = shape
@@ -102,7 +100,8 @@ def run(
     rounds: int,
     sampler: Sampler,
     until: float,
-    work: str = "gemm",
+    dtypes: Sequence[str] | None = None,
+    kernels: Loaded | None = None,
 ) -> Iterator[Row]:
     """Rows of every shape and element type.
 
@@ -114,11 +113,12 @@ def run(
         rounds: measurements of each.
         sampler: of the clocks.
         until: when to begin no further problem, as `time.monotonic` counts.
-        work: of the kernels: `gemm` or `sweep`.
+        dtypes: types to time; all where None.
+        kernels: that are timed; the pack's where None.
     """
-    kernels = Loaded(cuda, pack, work)
+    kernels = kernels or Loaded(cuda, pack, "gemm")
     for shape in shapes:
-        for dtype in kernels.dtypes:
+        for dtype in kernels.dtypes if dtypes is None else dtypes:
             fitting = [f for f in kernels.described if f["dtype"] == dtype and takes(f, shape)]
             if not fitting:
                 continue

@@ -15,11 +15,12 @@ class GpuModule:
     Args:
         cuda: the GPU.
         ptx: the module.
+        cubin: what it is assembled to, if that is known.
     """
 
-    def __init__(self, cuda: Cuda, ptx: str) -> None:
+    def __init__(self, cuda: Cuda, ptx: str, cubin: bytes | None = None) -> None:
         self._cuda = cuda
-        self._module = cuda.load(ptx)
+        self._module = cuda.load_any(cubin, ptx)
 
     def __call__(self, kernel: str, ctas: int, arguments: list[np.ndarray]) -> None:
         cuda = self._cuda

@@ -1,10 +1,9 @@
-"""The run of a pack: sections in processes of their own, then one JSON file and a table."""
+"""The run of a pack: a plan, its entries in processes of their own, one JSON file and a table."""
 
 from __future__ import annotations
 
 import argparse
 import json
-import subprocess
 import sys
 import time
 from collections.abc import Sequence
@@ -15,13 +14,12 @@ from typing import Any
 from tilec.isa import target as find_target
 
 from .driver import Cuda, DeviceError
+from .entries import collected, run_apart, run_here, write_lines
 from .machine import versions
 from .pack import Pack
-from .sections import SECTIONS, until
-from .table import table, wrong
-
-GRACE = 20.0
-"""Seconds that a section may take beyond its time before it is ended."""
+from .plan import TABLE, Entry, in_order, planned
+from .sections import SECTIONS, entries
+from .table import left_out, table, wrong
 
 
 def main(folder: Path, arguments: Sequence[str], library: Any = None) -> int:
@@ -30,7 +28,7 @@ def main(folder: Path, arguments: Sequence[str], library: Any = None) -> int:
     Args:
         folder: the pack.
         arguments: of the command line.
-        library: CUDA's driver, in tests; sections then run in this process.
+        library: CUDA's driver, in tests; entries then run in this process.
 
     Returns:
         The exit status.
@@ -40,22 +38,43 @@ def main(folder: Path, arguments: Sequence[str], library: Any = None) -> int:
     parser.add_argument("--sections", default=",".join(names), metavar="NAME,...")
     parser.add_argument("--minutes", type=float, default=8.5, help="for everything")
     parser.add_argument("--out", type=Path, default=Path("results.json"))
-    parser.add_argument("--only", help=argparse.SUPPRESS)
+    parser.add_argument("--plan", action="store_true", help="only say what would be run")
+    parser.add_argument("--entries", help=argparse.SUPPRESS)
     parser.add_argument("--seconds", type=float, help=argparse.SUPPRESS)
     given = parser.parse_args(arguments)
     chosen = given.sections.split(",")
     for name in chosen:
         if name not in names:
             parser.error(f"unknown section '{name}'; there are {', '.join(names)}")
+    pack = Pack(folder)
+    plan, seconds = in_order(entries(pack, chosen)), given.minutes * 60
+    if given.plan:
+        print("\n".join(planned(plan, seconds, each=True)))
+        return 0
     try:
-        cuda, pack = Cuda(library), Pack(folder)
+        cuda = Cuda(library)
         _check(cuda, pack)
-        if given.only:
-            _section(cuda, pack, given.only, given.seconds, given.out)
+        if given.entries:
+            numbers = [int(number) for number in given.entries.split(",")]
+            with given.out.open("w", encoding="utf-8") as out:
+                write_lines(run_here(cuda, pack, plan, numbers, given.seconds), out)
             return 0
+        return _run(cuda, pack, plan, seconds, given, library)
     except DeviceError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
+
+
+def _run(
+    cuda: Cuda,
+    pack: Pack,
+    plan: Sequence[Entry],
+    seconds: float,
+    given: argparse.Namespace,
+    library: Any,
+) -> int:
+    """Run the plan, and say what was found."""
+    started = time.monotonic()
     about = {
         "gpu": cuda.name,
         "architecture": cuda.architecture,
@@ -63,22 +82,28 @@ def main(folder: Path, arguments: Sequence[str], library: Any = None) -> int:
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "versions": {**pack.about["versions"], **versions(cuda)},
     }
-    print(f"{cuda.name}, CUDA {cuda.driver}; kernels for {pack.target}", flush=True)
-    started, total = time.monotonic(), given.minutes * 60
-    rows: dict[str, list[dict[str, Any]]] = {}
-    for section in SECTIONS:
-        left = total - (time.monotonic() - started)
-        if section.name not in chosen:
-            continue
-        seconds = min(left, section.share * total)
-        part = given.out.with_suffix(f".{section.name}.jsonl")
-        failure = _apart(cuda, pack, section.name, seconds, part, library)
-        rows[section.name] = [*_read(part), *([{"failure": failure}] if failure else [])]
-        spent = time.monotonic() - started
-        print(f"{spent:6.1f} s: {section.name}, {len(rows[section.name])} rows", flush=True)
-        document = {**about, "rows": _flat(about, rows)}
+    print(f"{cuda.name}, CUDA {cuda.driver}; kernels for {pack.target}")
+    print("\n".join(planned(plan, seconds)), flush=True)
+    numbers, rows = range(len(plan)), dict[str, list[Any]]()
+    allowed = seconds - TABLE
+    lines = (
+        run_apart(pack.folder, plan, numbers, allowed, given.sections)
+        if library is None
+        else run_here(cuda, pack, plan, numbers, allowed)
+    )
+    took: list[dict[str, Any]] = []
+    for entry, spent in collected(plan, lines, rows):
+        took.append({"section": entry.section, "entry": entry.name, "planned": entry.seconds})
+        took[-1]["seconds"] = spent
+        if spent is not None:
+            now, name = time.monotonic() - started, f"{entry.section}, {entry.name}"
+            print(f"{now:6.1f} s: {name}: {spent:.1f} s, planned {entry.seconds:.1f}", flush=True)
+        document = {**about, "plan": took, "rows": _flat(about, rows)}
         given.out.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
-    print(table(rows))
+    document = {**about, "plan": took, "rows": _flat(about, rows)}
+    given.out.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    print("\n".join(left_out(took)))
+    print(table({section.name: rows[section.name] for section in SECTIONS if section.name in rows}))
     return 1 if wrong(rows) else 0
 
 
@@ -93,44 +118,6 @@ def _check(cuda: Cuda, pack: Pack) -> None:
             f"the pack is for {pack.target}, and {cuda.name} is an {cuda.architecture}: "
             f"pack_device.py --target makes one for it"
         )
-
-
-def _section(cuda: Cuda, pack: Pack, name: str, seconds: float, out: Path) -> None:
-    """One section in this process, a line of JSON for each row."""
-    (section,) = (one for one in SECTIONS if one.name == name)
-    with out.open("w", encoding="utf-8") as file:
-        for row in section.run(cuda, pack, until(seconds)):
-            print(json.dumps(row), file=file, flush=True)
-
-
-def _apart(
-    cuda: Cuda, pack: Pack, name: str, seconds: float, out: Path, library: Any
-) -> str | None:
-    """One section in a process of its own; what went wrong with it as a whole."""
-    if library is not None:
-        _section(cuda, pack, name, seconds, out)
-        return None
-    if seconds <= 0:
-        return "out of time"
-    out.unlink(missing_ok=True)
-    command = [sys.executable, str(pack.folder / "run_device.py"), "--only", name]
-    command += ["--seconds", str(seconds), "--out", str(out)]
-    try:
-        done = subprocess.run(
-            command, timeout=seconds + GRACE, stderr=subprocess.PIPE, text=True, check=False
-        )
-    except subprocess.TimeoutExpired:
-        return f"ended after {seconds + GRACE:.0f} s"
-    return None if done.returncode == 0 else f"exit {done.returncode}: {done.stderr[-2000:]}"
-
-
-def _read(part: Path) -> list[dict[str, Any]]:
-    """The whole lines of a section's file, which is then taken away."""
-    if not part.exists():
-        return []
-    lines = part.read_text(encoding="utf-8").split("\n")[:-1]
-    part.unlink()
-    return [json.loads(line) for line in lines]
 
 
 def _flat(about: dict[str, Any], rows: dict[str, list[dict[str, Any]]]) -> list[dict[str, Any]]:

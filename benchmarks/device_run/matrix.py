@@ -35,6 +35,7 @@ class Matrix:
         element: MLIR's element type.
         seed: of the random elements; None for memory that is to be written.
         pool: that they come from; by default normal numbers, or any integers.
+        content: its bytes, repeated as often as they fit, in place of random ones.
     """
 
     def __init__(
@@ -44,23 +45,29 @@ class Matrix:
         element: str,
         seed: int | None = None,
         pool: str = "",
+        content: np.ndarray | None = None,
     ) -> None:
         self._cuda = cuda
         self.shape = tuple(shape)
         self.element = element
         self.nbytes = prod(self.shape) * BYTES[element]
         self.pointer = cuda.alloc(self.nbytes)
-        if seed is None:
-            cuda.fill(self.pointer, 0xFF, self.nbytes)
+        if content is not None:
+            self._period = self._spread(np.ascontiguousarray(content).reshape(-1).view(np.uint8))
+        elif seed is None:
+            self.clear()
         else:
-            default = "bits" if element[0] == "i" else f"normal:{TYPES[element]}"
-            self._period = self._spread(seed, pool or default)
+            name = pool or ("bits" if element[0] == "i" else f"normal:{TYPES[element]}")
+            size = len(pool_of(name)) // BYTES[element] * BYTES[element]
+            self._period = self._spread(piece(name, seed, size))
 
-    def _spread(self, seed: int, name: str) -> np.ndarray:
-        """Put one period of a pool at the beginning, then double on the GPU what is there."""
-        size = len(pool_of(name)) // BYTES[self.element] * BYTES[self.element]
-        period = piece(name, seed, size)
-        done = min(size, self.nbytes)
+    def clear(self, byte: int = 0xFF) -> None:
+        """Let every byte have a value."""
+        self._cuda.fill(self.pointer, byte, self.nbytes)
+
+    def _spread(self, period: np.ndarray) -> np.ndarray:
+        """Put one period of the elements at the beginning, then double on the GPU what is there."""
+        done = min(len(period), self.nbytes)
         self._cuda.upload(self.pointer, period[:done])
         while done < self.nbytes:
             more = min(done, self.nbytes - done)

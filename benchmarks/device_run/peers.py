@@ -1,4 +1,5 @@
-"""What tilec is timed beside: PyTorch, which calls cuBLAS, cuDNN and FlashAttention; and Triton.
+"""What tilec is timed beside: PyTorch, which calls cuBLAS, cuDNN and FlashAttention 2; Triton; and
+FlashAttention 3 and 2 themselves where they are installed.
 
 A peer works on the same memory. One that is not installed, or that refuses a problem, is left out,
 and `refusals` says why.
@@ -6,15 +7,13 @@ and `refusals` says why.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from .compare import Problem
+from .compare import Problem, Tensors
 from .matrix import Matrix
 from .timing import Work
-
-Tensors = list[dict[str, Any]]
-"""PyTorch's views of the sets of a problem."""
 
 _TORCH = {
     "f16": ("<f2", "float16"),
@@ -23,6 +22,7 @@ _TORCH = {
     "i8": ("|i1", "int8"),
     "i32": ("<i4", "int32"),
     "f8E4M3FN": ("|u1", "float8_e4m3fn"),
+    "f8E5M2": ("|u1", "float8_e5m2"),
 }
 """By MLIR's element type: numpy's type string of so many bytes, and PyTorch's type."""
 
@@ -77,7 +77,7 @@ class Peers:
         found: dict[str, Work] = {}
         if self._torch is None:
             return found
-        for name, make in self._candidates(fields):
+        for name, make in self._candidates(problem, fields):
             try:
                 tensors = [
                     {n: self._tensor(matrix) for n, matrix in matrices.items()}
@@ -96,7 +96,12 @@ class Peers:
         whole = self._torch.as_tensor(_Memory(matrix), device="cuda")
         return whole.view(getattr(self._torch, _TORCH[matrix.element][1]))
 
-    def _candidates(self, fields: Mapping[str, Any]) -> Iterator[tuple[str, Callable[..., Work]]]:
+    def _candidates(
+        self, problem: Problem, fields: Mapping[str, Any]
+    ) -> Iterator[tuple[str, Callable[..., Work]]]:
+        yield from problem.peers(self._torch)
+        if fields["work"] == "kernels":
+            return
         if fields["work"] != "attention" and fields["sparse"]:
             yield "cuSPARSELt", lambda sets: self._cusparselt(sets, fields)
             return
@@ -105,6 +110,8 @@ class Peers:
         else:
             for name, backend in (("cuDNN", "CUDNN_ATTENTION"), ("Flash", "FLASH_ATTENTION")):
                 yield name, lambda sets, backend=backend: self._sdpa(sets, fields, backend)
+            for name, module in (("FA3", "flash_attn_interface"), ("FA2", "flash_attn")):
+                yield name, lambda sets, module=module: _flash(sets, fields, module)
         if fields["work"] in self._triton:
             yield "Triton", lambda sets: self._triton[fields["work"]].work(sets, fields)
 
@@ -156,3 +163,14 @@ class Peers:
                 attend(*heads[number], is_causal=bool(fields["causal"]))
 
         return work
+
+
+def _flash(sets: Tensors, fields: Mapping[str, Any], module: str) -> Work:
+    """FlashAttention's own function, on copies with heads inside of places, as it has them."""
+    attend = importlib.import_module(module).flash_attn_func
+    given = [[s[name].transpose(0, 1)[None].contiguous() for name in "qkv"] for s in sets]
+
+    def work(number: int) -> None:
+        attend(*given[number], causal=bool(fields["causal"]))
+
+    return work

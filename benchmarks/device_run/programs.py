@@ -158,11 +158,11 @@ class Program:
         return np.flatnonzero(~(off <= self.tolerance * np.abs(want).max()))
 
 
-def run(cuda: Cuda, pack: Pack) -> Iterator[Row]:
-    """A row for each program."""
+def run(cuda: Cuda, pack: Pack, first: int = 0, end: int | None = None) -> Iterator[Row]:
+    """A row for each program from the first to that before the end."""
     data = (pack.folder / "programs.bin").read_bytes()
     modules: dict[str, Any] = {}
-    for program in map(Program.of, pack.read("programs.json")):
+    for program in map(Program.of, pack.read("programs.json")[first:end]):
         ptx = pack.text(program.file)
         try:
             if program.file not in modules:

@@ -23,6 +23,20 @@ def wrong(rows: Rows) -> bool:
     return any(_is_wrong(row) for found in rows.values() for row in found)
 
 
+def left_out(took: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """What there was no time for, and how right the plan was."""
+    done = [one for one in took if one["seconds"] is not None]
+    spent, planned = (sum(one[name] for one in done) for name in ("seconds", "planned"))
+    yield f"{len(done)} entries took {spent:.0f} s, planned {planned:.0f}"
+    groups: dict[str, list[str]] = {}
+    for one in took:
+        if one["seconds"] is None:
+            groups.setdefault(one["section"], []).append(one["entry"])
+    for section, names in groups.items():
+        shown = ", ".join(names[:LISTED]) + (" …" if len(names) > LISTED else "")
+        yield f"no time for {len(names)} of {section}: {shown}"
+
+
 def _section(name: str, rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     yield f"== {name}"
     yield from (f"FAILED: {row['failure']}" for row in rows if "failure" in row)
@@ -52,7 +66,7 @@ def _programs(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 def _timed(rows: Sequence[Mapping[str, Any]], listed: int = 1) -> Iterator[str]:
     """Of every type and shape the fastest, and all that are wrong."""
-    yield f"{'dtype':16} {'shape':>20} {'TFLOP/s':>8} {'peers':32} {'SM MHz':>6} {'W':>4}"
+    yield f"{'dtype':24} {'shape':>20} {'TFLOP/s':>8} {'peers':32} {'SM MHz':>6} {'W':>4}"
     for found in _groups(rows):
         for row in [*found[:listed], *(row for row in found[listed:] if not row["right"])]:
             yield _line(row)
@@ -79,7 +93,7 @@ def _line(row: Mapping[str, Any]) -> str:
     clocks = row.get("clocks", {})
     mark = "" if row["right"] else f"  WRONG: error {row['error']:.3g}"
     return (
-        f"{row['dtype']:16} {'x'.join(map(str, row['shape'])):>20} {row['tflops']:8.0f} "
+        f"{row['dtype']:24} {'x'.join(map(str, row['shape'])):>20} {row['tflops']:8.0f} "
         f"{peers:32} {clocks.get('sm_mhz', 0):6.0f} {clocks.get('power_w', 0):4.0f}"
         f"  {row['configuration']} l{row['level']}{mark}"
     )
@@ -93,6 +107,8 @@ def _short(rows: Rows) -> Iterator[str]:
     for row in rows.get("forms", ()):
         if _is_wrong(row):
             yield f"  {row.get('form', row.get('failure'))}"
+    for found in _groups(rows.get("kernels", ())):
+        yield _line(found[0])
     for name, sizes in (("gemm", (4096, 8192)), ("attention", (8192,))):
         for found in _groups(rows.get(name, ())):
             square = len(set(found[0]["shape"])) == 1
@@ -108,30 +124,11 @@ def _said(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     yield from (str(row["says"]) for row in rows if "says" in row)
 
 
-def _best(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Of a sweep the fastest of each type and shape."""
-    groups: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
-    for row in rows:
-        if "tflops" in row:
-            groups.setdefault((row["dtype"], *row["shape"]), []).append(row)
-    for found in groups.values():
-        found.sort(key=lambda row: -row["tflops"])
-        yield from _timed(found[:5])
-
-
 _LINES = {
     "forms": _forms,
     "programs": _programs,
     "gemm": _timed,
     "attention": _timed,
-    "sweep": _best,
-}
-
-
-_LINES = {
-    "forms": _forms,
-    "programs": _programs,
-    "gemm": _timed,
-    "attention": _timed,
+    "kernels": _timed,
     "sweep": _swept,
 }

@@ -23,6 +23,7 @@ WRITTEN = "tile.written"
 TENSOR_MAPS = "tile.tensor_maps"
 STAGES = "tile.stages"
 OVERLAP = "tile.overlap"
+DEFER_WAIT = "tile.defer_wait"
 PROMOTE = "tile.promote"
 UNROLL = "tile.unroll"
 UNROLL_NOW = "tile.unroll_now"
@@ -31,6 +32,8 @@ DIRECT = "tile.direct"
 COPY_ROWS = "tile.copy_rows"
 PRODUCER = "tile.producer"
 PERSISTENT = "tile.persistent"
+SCHEDULE = "tile.schedule"
+TAKES_OVER = "tile.takes_over"
 PINGPONG = "tile.pingpong"
 TURNS = "tile.turns"
 CTAS_PER_SM = "tile.ctas_per_sm"
@@ -152,6 +155,23 @@ DISCARDABLE: Mapping[str, Discardable] = MappingProxyType(
                 "Whether `tile-make-persistent` lets each CTA process several tiles in turn.",
             ),
             Discardable(
+                SCHEDULE,
+                Bearer.FUNCTION,
+                "StringAttr",
+                '"static" or "dynamic"',
+                "How `tile-make-persistent` gives tiles to CTAs: in steps of the CTAs' number, or "
+                "one after the other, as clusters that have not started are taken over.",
+                judged=True,
+            ),
+            Discardable(
+                TAKES_OVER,
+                Bearer.LOOP,
+                *_UNIT,
+                "`tile-make-persistent` says of a loop of one iteration that "
+                "`tile-take-over-tiles` may let it take over tiles of other CTAs.",
+                transient=True,
+            ),
+            Discardable(
                 PINGPONG,
                 Bearer.FUNCTION,
                 "BoolAttr",
@@ -222,6 +242,15 @@ DISCARDABLE: Mapping[str, Discardable] = MappingProxyType(
                 "BoolAttr",
                 "true or false",
                 "Whether `tile-overlap-products` overlaps products of two iterations.",
+            ),
+            Discardable(
+                DEFER_WAIT,
+                Bearer.LOOP,
+                "BoolAttr",
+                "true or false",
+                "Whether an iteration leaves its product in flight, and the next one waits for it "
+                "and releases its stage. `tile-specialize-warps` decides unless the program does, "
+                "and `tile-defer-waits` rewrites the loop.",
             ),
             Discardable(
                 UNROLL,

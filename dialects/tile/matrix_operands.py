@@ -144,6 +144,17 @@ def copied_operand(what: str, rows: int, row_bytes: int, value: Value) -> Matrix
     return _solved_copy(what, rows, row_bytes, buffer, swizzle)
 
 
+def copied_image(what: str, value: Value) -> MatrixOperand:
+    """How a `tcgen05.cp` of 32 rows of 16 bytes is told scale factors in its order.
+
+    Args:
+        what: the instruction.
+        value: the memref, of a row for each row of factors (`tilec.dialects.tile.scale_images`).
+    """
+    buffer = shared_buffer(ir.MemRefType(value.type))
+    return _solved_image(what, buffer)
+
+
 def _swizzled(what: str, name: str, value: Value) -> tuple[SharedBuffer, str]:
     """The matrices of a memref in shared memory, and the swizzle that descriptors tell."""
     type_ = value.type
@@ -210,6 +221,15 @@ def _solved_copy(
     found = _matched(read, per_byte, swizzle, False, partial(solve_read, read))
     matrices, lines, width = found.spans
     return replace(found, buffer=buffer, spans=(matrices, lines, width // buffer.element_bytes))
+
+
+@lru_cache(maxsize=64)
+def _solved_image(what: str, buffer: SharedBuffer) -> MatrixOperand:
+    rows, row_bytes = 32, CHUNK_BYTES
+    plain = SharedBuffer(1, rows, row_bytes, 1, buffer.layout)
+    read = SharedRead(what, "source", {"row": rows, "col": row_bytes}, "row", 8, False)
+    found = _matched(read, plain, "none", False, partial(solve_read, read))
+    return replace(found, buffer=buffer, spans=(1, buffer.rows, buffer.cols))
 
 
 def _matched(

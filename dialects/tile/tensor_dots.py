@@ -75,7 +75,9 @@ def described_dot(
             f"{shape[0]}x{shape[1]} of D is not a whole number of {m}x{n}, as instructions have it"
         )
     descriptor = key.describe(types.split("."), m=m, n=n, **dict.fromkeys(flags, 1))
-    return described_product(descriptor, key.group, stationary=key.stationary, a=key.a)
+    return described_product(
+        descriptor, key.group, stationary=key.stationary, a=key.a, chunks=key.chunks
+    )
 
 
 _MOST = MOST_ROWS, MOST_COLUMNS
@@ -90,51 +92,64 @@ def matrix_type(product: DescribedProduct, shape: tuple[int, int], element: ir.T
     )
 
 
-def move_key(rows: int, columns: int, *, store: bool) -> str:
-    """The load or store by which a warp moves the widest piece of an accumulator.
+def left_type(shape: tuple[int, int], element: ir.Type) -> ir.Type:
+    """The type of a left operand in tensor memory: a matrix for each 128 rows."""
+    text = ir.Attribute.parse('#tile.tensor<"a">')
+    rows, cols = shape
+    return ir.MemRefType.get([rows // MOST_ROWS, 1, MOST_ROWS, cols], element, memory_space=text)
+
+
+def move_key(rows: int, columns: int, *, store: bool, packed: int = 1) -> str:
+    """The load or store by which a warp moves the widest piece of an accumulator, or of A.
 
     Of 128 rows a thread has a row (`32x32b`); of 64 rows, which lie in half of each quarter's
     lanes, a warp has the fragment of `mma.sync` (`16x256b`).
 
     Args:
         rows: M of the instruction.
-        columns: of D that a warp has.
+        columns: of D or A that a warp has.
         store: whether it stores.
+        packed: columns of A in one of 32 bits; 1 of D. As many are moved at once as of D, so that
+            tiles of one layout are of the same fragments.
 
     Raises:
-        TilecError: if there is none for so few columns.
+        TilecError: if there is none for so few columns, or A has other rows.
     """
     shape, each, registers = ("32x32b", 1, 1) if rows == MOST_ROWS else ("16x256b", 8, 4)
-    count = min(columns // each, _REGISTERS // registers)
+    if packed > 1 and rows != MOST_ROWS:
+        raise TilecError(f"{rows} rows of A are not stored to tensor memory; legal: {MOST_ROWS}")
+    count = min(columns // each, _REGISTERS // registers) // packed
     if count < 1 or columns & (columns - 1):
-        raise TilecError(f"{columns} columns of a warp are no power of two from {each} on")
+        raise TilecError(f"{columns} columns of a warp are no power of two from {each * packed} on")
     word = "st" if store else "ld"
     return f"tcgen05.{word}.sync.aligned.{shape}.x{count}.b32"
 
 
 @lru_cache(maxsize=64)
-def accumulator_unit(matrix: tuple[int, int], columns: int) -> LinearLayout:
-    """(register, lane) -> (row, col) of what a warp moves at once of an accumulator.
+def accumulator_unit(matrix: tuple[int, int], columns: int, packed: int = 1) -> LinearLayout:
+    """(register, lane) -> (row, col) of what a warp moves at once of an accumulator, or of A.
 
     Args:
-        matrix: M and N of the instruction.
-        columns: of D that a warp has.
+        matrix: M and N of the instruction; of A rows and columns.
+        columns: of D or A that a warp has.
+        packed: columns of A in one of 32 bits; 1 of D.
 
     Raises:
         TilecError: as of `move_key`.
     """
     from tilec.isa.tensor_moves import TensorMove  # noqa: PLC0415 (for Blackwell only)
-    from tilec.layout.tensor_memory import accumulator  # noqa: PLC0415
+    from tilec.layout.tensor_memory import accumulator, left_operand  # noqa: PLC0415
     from tilec.layout.tensor_moves import moved_into  # noqa: PLC0415
 
-    move = form(move_key(matrix[0], columns, store=False))
+    move = form(move_key(matrix[0], columns, store=False, packed=packed))
     assert isinstance(move, TensorMove)
-    return moved_into(move, accumulator(*matrix), 1)
+    held = left_operand(*matrix, 32 // packed)[0] if packed > 1 else accumulator(*matrix)
+    return moved_into(move, held, packed)
 
 
 @lru_cache(maxsize=64)
 def accumulator_tile(
-    matrix: tuple[int, int], rows: int, cols: int, warps: tuple[int, int]
+    matrix: tuple[int, int], rows: int, cols: int, warps: tuple[int, int], packed: int = 1
 ) -> LinearLayout:
     """What the warps of a CTA hold of an accumulator that they have loaded from tensor memory.
 
@@ -142,7 +157,8 @@ def accumulator_tile(
     have matrices of their own; those along the columns each a contiguous block.
 
     Args:
-        matrix: M and N of the instruction.
+        matrix: M and N of the instruction; of A rows and columns.
+        packed: columns of A in one of 32 bits; 1 of D.
         rows: of the tile.
         cols: of the tile.
         warps: along M, a multiple of four, and along N.
@@ -163,7 +179,7 @@ def accumulator_tile(
         )
     if any(extent & (extent - 1) for extent in (rows, cols)):
         raise TilecError(f"{rows}x{cols} of D are no powers of two")
-    unit = accumulator_unit(matrix, columns)
+    unit = accumulator_unit(matrix, columns, packed)
     identity = LinearLayout.identity
     layout = unit * identity(columns // unit.out_sizes["col"], "register", "col")
     layout *= identity(QUARTERS, "warp", "row")

@@ -57,6 +57,12 @@ gpu.module @hopper [#nvvm.target<chip = "sm_90a">] {
 // CHECK: mbarrier.try_wait.parity
 // CHECK: wgmma.fence
 // CHECK-COUNT-4: wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16
+// CHECK-NEXT: wgmma.commit_group
+// CHECK-NOT: wgmma.wait_group
+// CHECK: wgmma.fence
+// CHECK-COUNT-4: wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16
+// CHECK: wgmma.wait_group.sync.aligned 1;
+// CHECK: mbarrier.arrive.release.cta.shared::cluster.b64
 // CHECK-NOT: wgmma.mma_async
 // CHECK: wgmma.wait_group.sync.aligned 0;
 // CHECK: mbarrier.arrive.release.cta.shared::cta.b64

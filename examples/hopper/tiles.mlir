@@ -53,6 +53,12 @@ gpu.module @hopper [#nvvm.target<chip = "sm_90a">] {
 // CHECK: setmaxnreg.inc.sync.aligned.u32 232;
 // CHECK: wgmma.fence
 // CHECK-COUNT-4: wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16
+// CHECK-NEXT: wgmma.commit_group
+// CHECK-NOT: wgmma.wait_group
+// CHECK: wgmma.fence
+// CHECK-COUNT-4: wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16
+// CHECK: wgmma.wait_group.sync.aligned 1;
+// CHECK: mbarrier.arrive.release.cta.shared::cluster.b64
 // CHECK-NOT: wgmma.mma_async
 // CHECK: wgmma.wait_group.sync.aligned 0;
 // CHECK: bar.sync 1, 256;
@@ -68,3 +74,5 @@ gpu.module @hopper [#nvvm.target<chip = "sm_90a">] {
 // WHY: becomes 4 wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16 for each of 2x1 warpgroups; A and B are in shared memory
 // WHY: is launched with one CTA per SM, each of which processes several tiles of the grid in turn
 // WHY: is split into roles: of 384 threads 256 compute, with 232 registers each, and one of the 128 others, with 40, loads boxes by TMA to a ring of 3 stages of 49152 bytes
+// WHY: leaves its product in flight at the end of an iteration; the next one begins its own, waits for this, and releases its stage
+// WHY-NOT: executes one after the other

@@ -200,10 +200,11 @@ def _copy_rows(call: Call, source: View, target: TensorView, indices: Sequence[A
     group = call.fact("group", lambda: op.group)
     pipe, agent, warp = _issue(call)
     rank = len(source.sizes)
-    cols = shape.bits // source.buffer.number.bits
-    places, inside = find_places(
-        call, source, indices[:rank], (shape.rows, cols), each=False, transposed=False
-    )
+    image = call.fact("image", lambda: op.is_image)
+    taken = shape.rows, shape.bits // source.buffer.number.bits
+    if image:
+        taken = shape.rows * shape.bits // _CORE, SCALES
+    places, inside = find_places(call, source, indices[:rank], taken, each=False, transposed=False)
     if not inside.all():
         call.report("bounds", "copies from outside its buffer")
     *leading, row, col = (int(call.uniform(one, "an index")) for one in indices[rank:])
@@ -218,7 +219,7 @@ def _copy_rows(call: Call, source: View, target: TensorView, indices: Sequence[A
         issuer = agent, warp if cta is call.cta else None
         cta.shared.read_by(buffer, np.unique(places), issuer, pipe.source, call.report)
         found = _as_held(call, buffer.data[places], buffer.number, target.number)
-        if held:  # those of row r in row r mod 32, from byte 4·(r / 32) on
+        if held and not image:  # those of row r in row r mod 32, from byte 4·(r / 32) on
             found = found.reshape(_CORE, -1, SCALES).transpose(1, 0, 2).reshape(rows, SCALES)
         cta.tensor.write_by(where, found, agent, pipe, arithmetic, call.report)
 

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import numpy as np
+from tilec.dialects.tile.ops.tensor_dot_scaled import FACTOR_NAMES, TensorDotScaledOp
 from tilec.dialects.tile.ops.warpgroup_dot import WarpgroupProduct
 from tilec.dialects.tile.ops.wgmma import WgmmaProduct
 from tilec.dialects.tile.tiles import element_name
+from tilec.interpret.arithmetic.base import Scales
 from tilec.interpret.call import Call
 from tilec.interpret.groups import Groups, PendingRead
 from tilec.interpret.meanings.products import Factors, multiply, sparse_codes
 from tilec.interpret.memory import View, dtype_of
-from tilec.interpret.numbers import Array, Number, named
+from tilec.interpret.numbers import BYTE, Array, Number, named
+from tilec.interpret.places import find_places
 from tilec.interpret.registry import meaning
 from tilec.interpret.sides import Side
+from tilec.ir.mlir import ir
 from tilec.isa import WARPGROUP_WARPS, Product
 
 
@@ -155,19 +159,22 @@ def _join(call: Call, *values: Array) -> Array:
 
 
 @meaning(
-    *("tile.warpgroup_dot", "tile.warpgroup_dot_sp", "tile.warpgroup_start", "tile.tensor_dot")
+    *("tile.warpgroup_dot", "tile.warpgroup_dot_sp", "tile.warpgroup_start", "tile.tensor_dot"),
+    "tile.tensor_dot_scaled",
 )
-def _dot(call: Call, a: Array | View, b: View, c: Array, *rest: Array) -> Array:
+def _dot(call: Call, a: Array | View, b: View, c: Array, *rest: Array | View) -> Array:
     op = call.op
     assert isinstance(op, WarpgroupProduct)
     form = call.fact("form", lambda: op.key)
     assert isinstance(form, Product)
     depth = call.fact("depth", op.depth)
     rows, cols = c.shape
-    codes, indices = (rest[0], rest[1:]) if form.sparsity else (None, rest)
-    first = len(a.sizes) if isinstance(a, View) else 0
+    codes = rest[0] if form.sparsity else None
+    assert not isinstance(codes, View)
+    indices = _indices(call, op, [a, b, c, *rest])
     sides, reads = [], []
-    for name, value, at in (("a", a, indices[:first]), ("b", b, indices[first:])):
+    for name, value in (("a", a), ("b", b)):
+        at = indices.get(name, [])
         if not isinstance(value, View):
             sides.append(value)
             continue
@@ -177,13 +184,61 @@ def _dot(call: Call, a: Array | View, b: View, c: Array, *rest: Array) -> Array:
         matrix, places = side.read(value, at)
         sides.append(matrix)
         reads.append(PendingRead(value.buffer, places, np.asarray(np.uint64(call.warp_mask))))
-    found = multiply(call, form, Factors(sides[0], sides[1], c, codes), _numbers(call, form))
+    scales = None
+    if isinstance(op, TensorDotScaledOp):
+        scales = _scales(call, op, indices, rest, reads)
+    factors = Factors(sides[0], sides[1], c, codes, scales)
+    found = multiply(call, form, factors, _numbers(call, form))
     # The operands are visible to the asynchronous proxy when the op begins.
     for read in reads:
         call.cta.shared.read(read.buffer, read.places, read.warps, call.report)
     if call.node.name == "tile.warpgroup_start":
         _start(call, reads, found)
     return found
+
+
+def _indices(
+    call: Call, op: WarpgroupProduct, values: Sequence[Array | View]
+) -> dict[str, list[Array]]:
+    """Where each operand in memory begins."""
+    found: dict[str, list[Array]] = {}
+    at = op.FIXED
+    for name, number in call.fact("memories", op.memories).items():
+        view = values[number]
+        assert isinstance(view, View)
+        rank = len(view.sizes)
+        found[name] = [one for one in values[at : at + rank] if not isinstance(one, View)]
+        at += rank
+    return found
+
+
+def _scales(
+    call: Call,
+    op: TensorDotScaledOp,
+    indices: Mapping[str, Sequence[Array]],
+    rest: Sequence[Array | View],
+    reads: list[PendingRead],
+) -> Scales:
+    """The scale factors of A and B in shared memory, whose reading is noted."""
+    count = call.fact("factors", op.factors)
+    rows, cols = ir.RankedTensorType(op.results[0].type).shape
+    form = call.fact("form", lambda: op.key)
+    found, numbers = [], []
+    for name, extent, view in zip(FACTOR_NAMES, (rows, cols), rest, strict=False):
+        assert isinstance(view, View)
+        shape = extent, count
+        places, inside = find_places(call, view, indices[name], shape, each=False)
+        if not inside.all():
+            call.report("bounds", f"reads operand {name} outside its buffer")
+        number = named(element_name(form.operand(name)))
+        values = view.buffer.data[places]
+        if view.buffer.number == BYTE:
+            values = call.arithmetic.decode(values & 0xFF, number)
+        found.append(values)
+        numbers.append(number)
+        warps = np.asarray(np.uint64(call.warp_mask))
+        reads.append(PendingRead(view.buffer, np.unique(places), warps))
+    return Scales(found[0], found[1].T, numbers[0], numbers[1])
 
 
 def _start(call: Call, reads: Sequence[PendingRead], result: Array) -> None:

@@ -40,6 +40,9 @@ PRODUCER_REGISTERS = 40
 LEAST_WARPGROUPS = 2
 """Warpgroups that compute, at least, where further warps load or CTAs take several tiles. Of one
 alone an SM holds several CTAs, of which some multiply while others wait."""
+DEFERRED_STAGES = 3
+"""Stages of a ring, at least, where a stage is released one iteration late, as CUTLASS has it: two
+are read while the third is filled."""
 CLUSTER_CTAS = 2
 """CTAs of a cluster that is not asked for: a GPC may have no room for a third cluster of more."""
 TILE_SIDE = 128

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from tilec.dialects.tile.ops import AllocSharedOp, ConvertLayoutOp, ReduceOp, TensorDotOp
+from tilec.dialects.tile.ops import AllocSharedOp, ConvertLayoutOp, ReduceOp
 from tilec.dialects.tile.ops.base import TileOp
+from tilec.dialects.tile.ops.tensor_dot import TensorDot
 from tilec.dialects.tile.shared import ALIGNMENT, allocated_bytes
 from tilec.dialects.tile.tiles import TileValue, bits_of, tile_value
 from tilec.ir.aliases import Op, Type
@@ -54,7 +55,7 @@ class SharedSpace:
         self._target = target
         targets = [target] if target else list(TARGETS.values())
         self.limit = max(t.shared_per_cta for t in targets)
-        if named(function, [TensorDotOp]):
+        if named(function, [TensorDot]):
             self.limit -= BESIDE_TENSOR_MEMORY
         self._whole = max(t.shared_per_sm for t in targets)
         self._places = places_of(function)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from tilec.dialects.semantics.upstream import constant_of
-from tilec.dialects.tile.ops.tensor_dot import TensorDotOp
+from tilec.dialects.tile.ops.tensor_dot import TensorDot
 from tilec.ir.aliases import Block, Value
 from tilec.ir.mlir import ir, scf
 from tilec.ir.ops import arith
@@ -42,7 +42,7 @@ class Carried(NamedTuple):
         return lower is not None and upper is not None and lower < upper
 
 
-def carried(dot: TensorDotOp) -> Carried | None:
+def carried(dot: TensorDot) -> Carried | None:
     """Where a product adds to what a loop carries for it; None if it does not, or others look."""
     block = dot.operation.block
     parent = dot.operation.parent

@@ -5,14 +5,15 @@ from __future__ import annotations
 from itertools import product as cross
 
 from tilec.dialects.tile.emit import emit_effect
-from tilec.dialects.tile.ops import Tcgen05FenceOp, Tcgen05MmaOp
-from tilec.dialects.tile.ops.tensor_dot import TensorDotOp
+from tilec.dialects.tile.ops import Tcgen05FenceOp, Tcgen05MmaOp, Tcgen05MmaScaledOp
+from tilec.dialects.tile.ops.tensor_dot import TensorDot
 from tilec.ir.aliases import Attribute, Value
 from tilec.ir.mlir import ir
 from tilec.ir.ops import arith
 from tilec.ir.types import i1, memref_of
 
 from ..emit import add, add_constant, index_constant
+from .scale_factors import ScaleFactors
 
 
 def fence(side: str) -> None:
@@ -20,24 +21,49 @@ def fence(side: str) -> None:
     emit_effect(Tcgen05FenceOp, side=ir.StringAttr.get(side))
 
 
-def issue(dot: TensorDotOp, accumulator: Value, adds: Value) -> None:
-    """All instructions of a product; the first along K of each matrix adds D if `adds`."""
+def issue(
+    dot: TensorDot,
+    accumulator: Value,
+    adds: Value,
+    factors: ScaleFactors | None = None,
+    left: Value | None = None,
+) -> None:
+    """All instructions of a product; the first along K of each matrix adds D if `adds`.
+
+    Args:
+        dot: the product.
+        accumulator: its sums in tensor memory.
+        adds: an i1.
+        factors: its scale factors in tensor memory, if it has some.
+        left: A in tensor memory, if that is a tile.
+    """
     product = dot.key
     d, step = product.operand("d"), product.operand("b").rows
     rows, cols = ir.RankedTensorType(dot.d.type).shape
     attributes: dict[str, Attribute] = {
         name: dot.attributes[name] for name in dot.attributes if name != "warps"
     }
-    operands = {name: _Matrix(dot, name) for name in "ab"}
+    operands = {name: _Matrix(dot, name) for name in ("ab" if left is None else "b")}
     true, zero = arith.integer(i1(), 1), index_constant(0)
+    if factors is not None:
+        factors.copy()
     for k, m, n in cross(range(dot.depth() // step), range(rows // d.rows), range(cols // d.cols)):
+        if left is None:
+            first = operands["a"].indices(m * d.rows, k * step)
+        else:
+            first = [index_constant(m), zero, zero, index_constant(k * step)]
         at = [
-            *operands["a"].indices(m * d.rows, k * step),
+            *first,
             *operands["b"].indices(n * d.cols, k * step),
             *(index_constant(m), index_constant(n), zero, zero),
         ]
-        given = [dot.a, dot.b, accumulator, true if k else adds, *at]
-        emit_effect(Tcgen05MmaOp, given, dot.location, **attributes)
+        given = [dot.a if left is None else left, dot.b, accumulator, true if k else adds]
+        if factors is None:
+            emit_effect(Tcgen05MmaOp, [*given, *at], dot.location, **attributes)
+        else:
+            at += [*factors.indices(m, k), *factors.indices(n, k)]
+            given += [*factors.buffers, *at]
+            emit_effect(Tcgen05MmaScaledOp, given, dot.location, **attributes)
 
 
 class _Matrix:
@@ -48,14 +74,16 @@ class _Matrix:
         name: `a` or `b`.
     """
 
-    def __init__(self, dot: TensorDotOp, name: str) -> None:
+    def __init__(self, dot: TensorDot, name: str) -> None:
         self._begin = dot.indices_of(name)
         self._transposed = dot.is_transposed(name)
         self._width = memref_of(dot.a if name == "a" else dot.b).shape[-1]
+        self._packed = dot.packed(name)
 
     def indices(self, other: int, depth: int) -> list[Value]:
         """Where the part begins that is so far along M or N, and along K."""
         *leading, row, col = self._begin
+        depth //= self._packed
         along, across = (other, depth) if self._transposed else (depth, other)
         panel, inside = divmod(along, self._width)
         if leading:

@@ -12,7 +12,7 @@ from tilec.dialects.tile.ops import (
     BarrierWaitOp,
     Tcgen05CommitOp,
 )
-from tilec.dialects.tile.ops.tensor_dot import TensorDotOp
+from tilec.dialects.tile.ops.tensor_dot import TensorDot
 from tilec.ir.aliases import Value
 from tilec.ir.mlir import ir, scf
 from tilec.ir.ops import arith
@@ -71,7 +71,7 @@ class Ring(NamedTuple):
         self.empty.operation.erase()
 
 
-def ring_around(dot: TensorDotOp, kernel: Kernel) -> Ring | None:
+def ring_around(dot: TensorDot, kernel: Kernel) -> Ring | None:
     """The ring whose stages a product alone reads; None if others take part in its rounds."""
     block = dot.operation.block
     ops = [op.operation for op in block.operations][:-1]

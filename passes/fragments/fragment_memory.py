@@ -15,6 +15,7 @@ from tilec.dialects.tile.stored import stored_places, stored_tile
 from tilec.dialects.tile.tiles import TileValue, frag_type
 from tilec.ir.aliases import Attribute, Value
 from tilec.ir.mlir import ir
+from tilec.ir.ops import arith
 from tilec.ir.types import memref_of
 from tilec.isa import Target, TilecError
 from tilec.layout.linear import places
@@ -60,11 +61,11 @@ class FragmentMemory:
         """The fragments, loaded from `source` at indices `at` of the first."""
         move = self._move(op, source, at, tile, parts)
         kind: type[TileOp] = LoadOp if move is None else LdmatrixOp
-        size = _together(source, parts) if move is None else move.fragments
+        panels = _goes_on(op, source, tile)
+        size = _together(source, parts, panels) if move is None else move.fragments
         part, whole = _group_type(parts, 1, tile), _group_type(parts, size, tile)
         how = _kept(op) | _form(move)
         values: Values = []
-        panels = _goes_on(op, source, tile)
         for origin in self._origins(op, at, tile, parts, size):
             if panels:
                 origin = _in_panel(origin, memref_of(source), whole)  # noqa: PLW2901
@@ -83,10 +84,10 @@ class FragmentMemory:
         """Store the fragments, or let them update what is there, at indices `at` of the first."""
         move = self._move(op, target, at, tile, parts)
         kind: type[TileOp] = type(op) if move is None else StmatrixOp
-        size = _together(target, parts) if move is None else move.fragments
+        panels = _goes_on(op, target, tile)
+        size = _together(target, parts, panels) if move is None else move.fragments
         whole = _group_type(parts, size, tile)
         how = _kept(op) | _form(move)
-        panels = _goes_on(op, target, tile)
         for number, origin in enumerate(self._origins(op, at, tile, parts, size)):
             if panels:
                 origin = _in_panel(origin, memref_of(target), whole)  # noqa: PLW2901
@@ -156,13 +157,16 @@ def _in_panel(at: list[Value], type_: ir.MemRefType, moved: FragType) -> list[Va
     Raises:
         TilecError: if it is not known which that is, or it lies in several.
     """
-    width = type_.shape[-1]
+    width, taken = type_.shape[-1], moved.tile.shape[-1]
     *leading, panel, row, col = at
     place = constant_of(col)
-    if place is None or moved.tile.shape[-1] > width - place % width:
+    if place is None and taken <= width and multiple_of(col) % taken == 0:
+        wide = index_constant(width)
+        return [*leading, add(panel, arith.divui(col, wide)), row, arith.remui(col, wide)]
+    if place is None or taken > width - place % width:
         raise TilecError(
-            "is wider than a matrix of the buffer: it takes a matrix instruction whose fragments "
-            "lie in one, at a column that is known"
+            "is wider than a matrix of the buffer, in which not all of its fragments lie whole, "
+            "at a column that is known"
         )
     return [
         *leading,
@@ -177,12 +181,18 @@ def _group_type(parts: Decomposition, size: int, tile: TileValue) -> FragType:
     return frag_type(tuple(layout.out_sizes.values()), tile.element, layout)
 
 
-def _together(memory: Value, parts: Decomposition) -> int:
+def _together(memory: Value, parts: Decomposition, panels: bool) -> int:
     """How many fragments an access that is not a matrix instruction moves.
 
-    All from and to shared memory: neighbours in a swizzle may be of different fragments.
+    All from and to shared memory: neighbours in a swizzle may be of different fragments. Where a
+    tile goes on in the matrix after, as many as lie in one.
     """
-    return parts.count if isinstance(memref_of(memory).memory_space, SharedAttr) else 1
+    type_, size = memref_of(memory), parts.count
+    if not isinstance(type_.memory_space, SharedAttr):
+        return 1
+    while panels and size > 1 and [*parts.group(size).out_sizes.values()][-1] > type_.shape[-1]:
+        size //= 2
+    return size
 
 
 def _form(move: MatrixMove | None) -> dict[str, Attribute]:

@@ -7,7 +7,7 @@ from tilec.dialects.tile.dots import DOTS, unit_of
 from tilec.dialects.tile.ops.base import TileOp
 from tilec.dialects.tile.ops.dots import dot_form, dot_values
 from tilec.dialects.tile.ops.memory import MemoryOp
-from tilec.dialects.tile.ops.tensor_dot import AccumulatorMoveOp, TensorDotOp
+from tilec.dialects.tile.ops.tensor_dot import AccumulatorMoveOp, TensorDot
 from tilec.dialects.tile.ops.warpgroup_dot import WarpgroupProduct
 from tilec.dialects.tile.tiles import TileValue, frag_type, tile_value
 from tilec.ir.aliases import Op, Type
@@ -122,7 +122,7 @@ def _units(function: Op) -> dict[LinearLayout, LinearLayout]:
             moved = moved_at_once(op.form, tile) if tile is not None else None
             if tile is not None and moved is not None:
                 _learn(named, tile.layout, moved)
-        if isinstance(op, TensorDotOp | AccumulatorMoveOp):
+        if isinstance(op, TensorDot | AccumulatorMoveOp):
             tile = tile_value(op.held.type)
             if tile is not None:
                 _learn(units, tile.layout, op.unit)

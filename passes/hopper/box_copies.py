@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from tilec.dialects.tile.dialect import SharedAttr
 from tilec.dialects.tile.emit import emit_effect
 from tilec.dialects.tile.ops import AsyncCopyOp, TmaLoadOp
 from tilec.dialects.tile.tiles import bits_of
@@ -14,6 +15,7 @@ from tilec.ir.ops import arith
 from tilec.ir.types import memref_of
 from tilec.isa.limits import BOX_EXTENTS, MAP_ALIGNMENT, MAP_RANKS
 from tilec.isa.wording import counted
+from tilec.layout.swizzle import SWIZZLES
 
 from ..analysis.memory_facts import memory_facts
 from ..emit import add, add_constant, index_constant
@@ -47,6 +49,14 @@ def why_no_map(array: Value, function: Op) -> str:
         )
     if any(stride == 0 for stride in strides):
         return "its rows repeat one"
+    return ""
+
+
+def why_no_box(buffer: ir.MemRefType) -> str:
+    """Why boxes do not fill a buffer in shared memory; empty if they do."""
+    space = buffer.memory_space
+    if isinstance(space, SharedAttr) and space.swizzle.value not in SWIZZLES:
+        return "scale factors are not copied by TMA, which would not put them in their order"
     return ""
 
 

@@ -35,7 +35,8 @@ def why_no_box_store(store: StoreOp, tile: TileValue, function: Op) -> str:
     size = bits_of(tile.element) // 8
     if bits_of(tile.element) != HALF or store.is_transposed or len(tile.shape) != 2:
         return "its elements are not of 16 bits, row by row"
-    if any(image[1] for image in tile.layout.bases.get("warp", [])):
+    warps = tile.layout.bases.get("warp", [])
+    if any(image[1] for image in warps) and not has_chunks(tile):
         return "several warps hold parts of each row"
     why = why_no_map(store.memref, function)
     if why:
@@ -45,6 +46,13 @@ def why_no_box_store(store: StoreOp, tile: TileValue, function: Op) -> str:
     if not all(map(not_negative, store.indices)):
         return "it is not known that indices are not negative"
     return ""
+
+
+def has_chunks(tile: TileValue) -> bool:
+    """Whether each thread holds whole 16 bytes of rows in consecutive registers."""
+    count = (MAP_ALIGNMENT * 8 // bits_of(tile.element)).bit_length() - 1
+    chunk = [(0, 1 << bit) for bit in range(count)]
+    return [tuple(image) for image in tile.layout.bases.get("register", [])[:count]] == chunk
 
 
 def panels_of(tile: TileValue) -> OperandBuffer | None:
@@ -59,7 +67,7 @@ def store_boxes(
     store: StoreOp,
     tile: TileValue,
     kind: OperandBuffer,
-    form: str,
+    form: str | None,
     function: Op,
     tiles: Op | None = None,
 ) -> None:
@@ -69,7 +77,7 @@ def store_boxes(
         store: of a tile to global memory.
         tile: the tile.
         kind: the panels that it goes through.
-        form: the matrix instruction that stores it to them.
+        form: the matrix instruction that stores it to them; None for stores of 16 bytes.
         function: the kernel.
         tiles: the loop over tiles that it stands in, if the copies may go on beside what the next
             tile takes: the panels are written again when they are done.
@@ -85,8 +93,11 @@ def store_boxes(
         if tiles is not None:
             _await_copies(function)
         gpu.barrier()
-        named = ir.StringAttr.get(form)
-        emit_effect(StoreOp, [store.tile, buffer, zero, zero, zero], form=named)
+        operands = [store.tile, buffer, zero, zero, zero]
+        if form is None:
+            emit_effect(StoreOp, operands)
+        else:
+            emit_effect(StoreOp, operands, form=ir.StringAttr.get(form))
         nvvm.fence_proxy_async_shared()
         gpu.barrier()
         with scf.if_(arith.cmpi(CmpI.EQ, thread_in_turn(function), zero)):

@@ -19,15 +19,24 @@ class OperandBuffer(NamedTuple):
 
     Attributes:
         shape: panels, lines, and elements of a line.
-        swizzle: name of the swizzle, whose line is a panel's.
+        swizzle: name of the swizzle, whose line is a panel's, or the text of a layout.
         transposed: whether M of A, or N of B, is contiguous.
         bytes: of all.
+        wider: whether it also holds rows behind those of the tile, which may be outside the array.
     """
 
     shape: tuple[int, int, int]
     swizzle: str
     transposed: bool
     bytes: int
+    wider: bool = False
+
+    @property
+    def order(self) -> str:
+        """How a panel lies there, in words."""
+        if self.swizzle in SWIZZLES:
+            return f"swizzled as {self.swizzle}"
+        return f"in the order '{self.swizzle}'"
 
     @property
     def extents(self) -> tuple[int, int]:
@@ -57,11 +66,12 @@ def operand_buffer(
     """
     rows, cols = shape
     lines, width = (cols, rows) if transposed_load else (rows, cols)
+    width //= max(1, 8 // bits)  # memory holds bytes
     transposed = transposed_load == (name == "a")
     if transposed and bits not in turning:
         along = {"a": "M", "b": "N"}[name]
         raise TilecError(f"is contiguous along {along}: elements of {bits} bits must be along K")
-    size = bits // 8
+    size = max(1, bits // 8)
     line = next((n for n in _LINES if width * size % n == 0), None)
     if line is None or lines % _CORE:
         raise TilecError(
@@ -71,5 +81,8 @@ def operand_buffer(
         )
     panels = width * size // line
     return OperandBuffer(
-        (panels, lines, line // size), _LINES[line], transposed, lines * width * size
+        (panels, lines, line // size),
+        _LINES[line],
+        transposed,
+        lines * width * size,
     )

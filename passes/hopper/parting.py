@@ -19,14 +19,14 @@ from tilec.ir.mlir import gpu, ir, scf
 from tilec.ir.types import memref_of
 from tilec.isa import Target
 
-from ..analysis.costs import BESIDES
+from ..analysis.costs import BESIDES, LEAST_WARPGROUPS
 from ..analysis.effects import Writers, is_shared
 from ..analysis.index_forms import is_pure
 from ..analysis.shared_space import SharedSpace, aligned, conversion_bytes
 from ..kernel_pass import Kernel
 from ..layouts.coalescing import coalesced
 from ..staging.staged_copies import StagedCopy, copy_groups
-from .box_copies import why_no_map
+from .box_copies import why_no_box, why_no_map
 from .box_stores import HALF
 from .rings import Needs
 from .tile_loops import loop_over_tiles
@@ -75,6 +75,12 @@ def loops_of_products(kernel: Kernel) -> Iterator[tuple[scf.ForOp, scf.ForOp | N
         tiles = loop_over_tiles(loop, kernel.function)
         if own and (loop.operation.block == top or (tiles is not None and not tiles.results)):
             yield loop, tiles
+
+
+def least_warpgroups(kernel: Kernel) -> int:
+    """Warpgroups that must compute for warps that load: one where tensor memory holds all sums."""
+    dots = kernel.named(AwaitedProduct)
+    return LEAST_WARPGROUPS if any(dot.accumulator_registers for dot in dots) else 1
 
 
 def plan_parting(
@@ -172,7 +178,11 @@ class _Planning:
             view = copy.copy.opview
             assert isinstance(view, AsyncCopyOp)
             readers = [op for op in copy.loads if not isinstance(op.opview, AwaitedProduct)]
-            why = copy.obstacle or why_no_map(view.source, kernel.function)
+            why = (
+                copy.obstacle
+                or why_no_box(memref_of(view.target))
+                or why_no_map(view.source, kernel.function)
+            )
             if readers or any(op.block != block for op in copy.loads):
                 why = "ops other than the products of its body read the copied data"
             elif writers.before(before, view.source) is not None:

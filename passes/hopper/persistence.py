@@ -9,10 +9,9 @@ from tilec.ir.mlir import gpu, ir, scf
 from tilec.isa import WARPGROUP_THREADS
 from tilec.isa.wording import counted
 
-from ..analysis.costs import LEAST_WARPGROUPS
 from ..analysis.effects import Writers
 from ..kernel_pass import Kernel
-from .parting import plan_parting
+from .parting import least_warpgroups, plan_parting
 
 
 def why_a_tile_each(kernel: Kernel, loop: scf.ForOp, turns: int) -> str:
@@ -26,7 +25,7 @@ def why_a_tile_each(kernel: Kernel, loop: scf.ForOp, turns: int) -> str:
     assert kernel.target is not None
     if cluster_size(kernel.function) is not None:
         return "it says which CTAs are a cluster"
-    if kernel.threads // WARPGROUP_THREADS * turns < LEAST_WARPGROUPS:
+    if kernel.threads // WARPGROUP_THREADS * turns < least_warpgroups(kernel):
         return "an SM holds several CTAs, of which some multiply while others store"
     why = _mixed(kernel, loop)
     if why:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tilec.dialects.tile.attributes import TAKES_OVER
 from tilec.dialects.tile.ops import AllocSharedOp
 from tilec.ir.aliases import Op, Value
 from tilec.ir.attributes import signature
@@ -75,6 +76,25 @@ def walk_tiles(
             with ir.InsertionPoint(op), op.location:
                 extent = _wide(extents[dimension_of(op)])
             _replace(op, extent)
+
+
+def own_tile(function: gpu.GPUFuncOp, around: Op) -> None:
+    """Let each CTA compute its tile in a loop of one iteration, that may take over others.
+
+    Args:
+        function: the kernel, as of `walk_tiles`.
+        around: an op of its body, at whose place in the source the loop is.
+    """
+    ops = [op.operation for op in function.regions[0].blocks[0].operations]
+    # What depends on the CTA's place must be computed anew for each tile.
+    moved = [op for op in _of_tiles(ops) if not isinstance(op.opview, AllocSharedOp)]
+    with ir.InsertionPoint(ops[-1]), around.location:
+        bounds = [index_constant(number) for number in (0, 1, 1)]
+        loop = scf.for_(bounds, [], {TAKES_OVER: ir.UnitAttr.get()})
+        with ir.InsertionPoint(loop.regions[0].blocks.append(ir.IndexType.get())):
+            end = scf.yield_()
+    for op in moved:
+        op.move_before(end)
 
 
 def _replace(op: ir.Operation, value: Value) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from tilec.dialects.tile.attributes import MULTICAST, PRODUCER
+from tilec.dialects.tile.attributes import MULTICAST, PRODUCER, TAKES_OVER
 from tilec.dialects.tile.dialect import SharedAttr
 from tilec.dialects.tile.emit import emit, emit_effect, i64
 from tilec.dialects.tile.ops import (
@@ -230,7 +230,9 @@ class Specialised(LoopStages):
 
     def _tiles_of_rounds(self, ring: Ring, start: list[Value], tiles: ir.Operation) -> None:
         """The rounds of each tile; the ring goes on."""
-        loop = scf.for_(list(tiles.operands)[:3], start)
+        mark = TAKES_OVER
+        same = {mark: tiles.attributes[mark]} if mark in tiles.attributes else {}
+        loop = scf.for_(list(tiles.operands)[:3], start, same)
         types = [ir.IndexType.get(), *(value.type for value in start)]
         block = loop.regions[0].blocks.append(*types)
         state: list[Value] = [*block.arguments][1:]

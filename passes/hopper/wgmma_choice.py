@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 from typing import NamedTuple
 
@@ -12,6 +12,7 @@ from tilec.dialects.tile.dots import extents
 from tilec.dialects.tile.ops import DotSpOp, LoadOp
 from tilec.dialects.tile.ops.dots import UnscaledDot, dot_values, is_of_warpgroups
 from tilec.dialects.tile.signs import FLAGS
+from tilec.dialects.tile.stored import stored_elements
 from tilec.dialects.tile.tiles import PlainTile, bits_of
 from tilec.ir.aliases import Op, Value
 from tilec.ir.attributes import attribute
@@ -28,6 +29,7 @@ from tilec.layout.operands import operand_layout
 from ..analysis.costs import BESIDES
 from ..analysis.effects import is_shared
 from ..analysis.uniformity import Uniformity, control_of
+from ..kernel_pass import Kernel
 from ..layouts.tile_classes import plain
 from ..search import defining_op
 from .operand_buffers import OperandBuffer, operand_buffer
@@ -46,6 +48,17 @@ class WgmmaChoice(NamedTuple):
     warps: tuple[int, int]
     buffers: dict[str, tuple[LoadOp, OperandBuffer]]
 
+    @property
+    def instruction(self) -> str:
+        """The instruction's key."""
+        return self.form.ptx
+
+
+def chooser(kernel: Kernel, target: Target) -> Callable[[UnscaledDot], WgmmaChoice]:
+    """How the products of a kernel are computed, as `choose` says."""
+    uniformity = Uniformity(kernel.function)
+    return lambda dot: choose(dot, kernel.warps, target, uniformity)
+
 
 def choose(dot: UnscaledDot, warps: int, target: Target, uniformity: Uniformity) -> WgmmaChoice:
     """The `wgmma` for a product of tiles without layouts.
@@ -59,7 +72,7 @@ def choose(dot: UnscaledDot, warps: int, target: Target, uniformity: Uniformity)
     Raises:
         TilecError: if there is none, saying why.
     """
-    tiles = {name: _tile(value) for name, value in dot_values(dot).items()}
+    tiles = {name: tile_of(value) for name, value in dot_values(dot).items()}
     if warps % WARPGROUP_WARPS:
         raise TilecError(f"the kernel has {counted(warps, 'warp')}, not whole warpgroups")
     if control_of(uniformity, dot, Spread.CTA) is not None:
@@ -78,7 +91,8 @@ def choose(dot: UnscaledDot, warps: int, target: Target, uniformity: Uniformity)
     return WgmmaChoice(form, grid, buffers)
 
 
-def _tile(value: Value) -> PlainTile:
+def tile_of(value: Value) -> PlainTile:
+    """A tile without a layout."""
     found = plain(value)
     assert found is not None
     return found
@@ -200,6 +214,20 @@ def loaded_operand(
     Raises:
         TilecError: if it is none.
     """
+    load = whole_load(value, uniformity)
+    tile = tile_of(value)
+    if str(element_of(load.memref.type)) not in stored_elements(tile.element):
+        raise TilecError(f"lies in memory as {load.memref.type}")
+    bits = bits_of(tile.element)
+    return load, operand_buffer(name, tile.shape, bits, load.is_transposed, turning)
+
+
+def whole_load(value: Value, uniformity: Uniformity) -> LoadOp:
+    """The load of a tile from global memory that all threads of the CTA come to.
+
+    Raises:
+        TilecError: if it is none.
+    """
     load = defining_op(value, LoadOp)
     if load is None or is_shared(load.memref):
         raise TilecError("is not loaded from global memory, but computed")
@@ -207,11 +235,7 @@ def loaded_operand(
         raise TilecError("is pinned to registers by an attribute of its load")
     if control_of(uniformity, load, Spread.CTA) is not None:
         raise TilecError("is loaded where not all threads of the CTA arrive")
-    tile = _tile(value)
-    if bits_of(element_of(load.memref.type)) != bits_of(tile.element):
-        raise TilecError(f"lies in memory as {load.memref.type}")
-    bits = bits_of(tile.element)
-    return load, operand_buffer(name, tile.shape, bits, load.is_transposed, turning)
+    return load
 
 
 def dots_of(ops: Iterable[Op]) -> list[UnscaledDot]:

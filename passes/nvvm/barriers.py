@@ -15,7 +15,7 @@ from tilec.ir.attributes import attribute
 from tilec.ir.mlir import ir
 from tilec.ir.ops import arith, llvm, nvvm, scf
 from tilec.ir.types import i1, i32, i64
-from tilec.isa import WARPGROUP_THREADS
+from tilec.isa import LANES, WARPGROUP_THREADS
 
 from ..emit import index_constant
 from ..fragments.expansion import Expansion, Values
@@ -56,8 +56,12 @@ class Barriers:
         predicate: Value | None = None
         if "ctas" in op.attributes:
             lane = self._lowering.thread.lane
-            ctas = index_constant(attribute(op, "ctas", ir.IntegerAttr).value)
-            ranks, predicate = [lane], arith.cmpi(arith.CmpI.ULT, lane, ctas)
+            ctas = llvm.constant_i32(attribute(op, "ctas", ir.IntegerAttr).value)
+            # In 32 bits, since ptxas computes it anew in each round of a loop.
+            thread = arith.index_cast(self._lowering.thread.thread, i32())
+            low = arith.andi(thread, llvm.constant_i32(LANES - 1))
+            predicate = arith.cmpi(arith.CmpI.ULT, low, ctas)
+            ranks = [lane]
         elif "elected" in op.attributes:
             predicate = nvvm.elect_sync()
         for rank in ranks:

@@ -11,6 +11,7 @@ from ..fragments.expansion import Expansion, Values
 from .lowering import Lowering
 
 if TYPE_CHECKING:
+    from tilec.dialects.tile.ops.launch_control import QueryCancelOp, TryCancelOp
     from tilec.dialects.tile.ops.views import ViewOp
 
     from .atomics import Atomics
@@ -123,6 +124,18 @@ class OnDemand:
         from .inline_asm import assembly
 
         return assembly(op, expansion)
+
+    def try_cancel(self, op: TryCancelOp, expansion: Expansion) -> list[Values]:
+        """A request for a cluster that has not started."""
+        from .launch_control import ask
+
+        return ask(op, expansion)
+
+    def query_cancel(self, op: QueryCancelOp, expansion: Expansion) -> list[Values]:
+        """What the response to a request says."""
+        from .launch_control import query
+
+        return query(op, expansion)
 
     def view(self, op: ViewOp, expansion: Expansion) -> list[Values]:
         """A view: registers under other names."""

@@ -96,7 +96,13 @@ class Tcgen05:
     def copy(self, op: Tcgen05CpOp, expansion: Expansion) -> list[Values]:
         """`tile.tcgen05_cp`."""
         source, target = list(op.operands)[:2]
-        word = _descriptor(op.shared_operand(), source, expansion, op.source_indices)
+        indices, ahead = op.source_indices, 0
+        if op.is_image:
+            ahead = op.piece * _PIECE
+            indices = [*indices[:-2], arith.index(0), arith.index(0)]
+        word = _descriptor(op.shared_operand(), source, expansion, indices)
+        if ahead:
+            word = llvm.add(word, llvm.constant_i64(ahead))
         place = tensor_address(target, expansion.one(target), op.target_indices)
         emit_instruction(op.mnemonic, {"acc": place, "adesc": word})
         return []
@@ -140,6 +146,8 @@ class Tcgen05:
 
 _WORD = 4
 """Bytes of the word that holds an address."""
+_PIECE = 32
+"""What the factors of 128 rows take, four of each, as descriptors count: 16 bytes."""
 
 
 def _in_shared(op: TensorProductOp, name: str, expansion: Expansion) -> Value:

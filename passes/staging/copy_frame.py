@@ -37,7 +37,15 @@ def copy_frame(first: LoadOp, copies: Callable[[], None]) -> None:
     gpu.barrier()
 
 
-def copy_of(load: LoadOp, buffer: Value, shape: tuple[int, int], vector: int, zero: Value) -> None:
+def copy_of(
+    load: LoadOp,
+    buffer: Value,
+    shape: tuple[int, int],
+    vector: int,
+    zero: Value,
+    *,
+    masked: bool = False,
+) -> None:
     """The copy of what a load takes to the beginning of a buffer.
 
     Args:
@@ -46,10 +54,11 @@ def copy_of(load: LoadOp, buffer: Value, shape: tuple[int, int], vector: int, ze
         shape: rows and columns in memory.
         vector: elements that a thread copies at once.
         zero: an index.
+        masked: whether the copy reaches further than the load, maybe outside the array.
     """
     attributes: dict[str, ir.Attribute] = {"shape": ir.DenseI64ArrayAttr.get(list(shape))}
-    if "masked" in load.attributes:
-        attributes["masked"] = load.attributes["masked"]
+    if masked or load.is_masked:
+        attributes["masked"] = ir.UnitAttr.get()
     if vector > 1:
         attributes["vector"] = i64(vector)
     begin = [zero] * ir.MemRefType(buffer.type).rank

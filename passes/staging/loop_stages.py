@@ -190,8 +190,8 @@ def read_stage(reader: ir.Operation, old: Value, buffer: Value, stage: Value) ->
     view, operands = reader.opview, list(reader.operands)
     if isinstance(view, AwaitedProduct):
         indices = []
-        for name, operand in zip("ab", operands[:2], strict=True):
-            indices += [stage] * (operand == old) + view.indices_of(name)
+        for name, number in view.memories().items():
+            indices += [stage] * (operands[number] == old) + view.indices_of(name)
         given = [buffer if operand == old else operand for operand in operands[: view.FIXED]]
         operands = [*given, *indices]
     else:

@@ -82,12 +82,12 @@ class OperandStaging:
         type_ = ir.MemRefType.get(list(kind.shape), element, memory_space=space)
         buffer = new_buffer(self._kernel.function, load, type_)
         vector = min(copy_vector(load, self._target), kind.shape[-1])
-        copy_of(load, buffer, kind.extents, vector, zero)
+        copy_of(load, buffer, kind.extents, vector, zero, masked=kind.wider)
         panels, lines, width = kind.shape
         self._kernel.remark(
             load,
             f"goes through {counted(kind.bytes, 'byte')} of shared memory, in "
             f"{counted(panels, 'panel')} of {lines} "
-            f"lines of {counted(width, 'element')}, swizzled as {kind.swizzle}",
+            f"lines of {counted(width, 'element')}, {kind.order}",
         )
         return buffer

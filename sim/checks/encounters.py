@@ -75,6 +75,24 @@ class Lanes:
         return found
 
 
+class Copied(Lanes):
+    """What one thread's copy touches, a row for each of its parts.
+
+    Attributes:
+        values: the bytes that it is about to write, (n, size), as the only element, if known.
+    """
+
+    __slots__ = ()
+
+    def written(self, rows: Array, columns: Array, granule: int, shape: tuple[int, ...]) -> Array:
+        """What some of the parts are about to bring to some of their granules, (m, granule)."""
+        del shape
+        assert self.values is not None
+        whole = self.values[0][rows].reshape(len(rows), -1, granule)
+        found: Array = whole[np.arange(len(rows)), columns]
+        return found
+
+
 class Encounters:
     """Holds accesses against the epochs of granules.
 
@@ -229,7 +247,7 @@ class Encounters:
     def _words(
         self, lanes: Lanes, owners: Owners, byte: int, other: int, wrote: bool, harmless: bool
     ) -> str:
-        cta = self.wave.geometry.cta((other >> CTA) % CTAS - 1)
+        cta = self.wave.place((other >> CTA) % CTAS - 1)
         number = other >> INSTRUCTION
         line = ""
         if 0 < number < INSTRUCTIONS:

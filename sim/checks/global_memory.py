@@ -17,6 +17,7 @@ import numpy as np
 from ..access import Access
 from ..alu import Array
 from ..findings import Findings
+from ..footprint import Footprint
 from ..memory import Allocation
 from ..ptx.module import Instruction
 from ..wave import Wave
@@ -37,6 +38,8 @@ class GlobalChecks:
         self.findings = findings
         self.progress = progress
         self.grid = GridRaces(wave, findings, progress)
+        self.footprint: Footprint | None = None
+        """Where it is noted what is read and written, if anybody asks."""
         self._forgotten: dict[str, None] = {}
         self.begin()
 
@@ -74,6 +77,8 @@ class GlobalChecks:
             return
         if not allocation.writable or (mask is not None and not mask.any()):
             return
+        if self.footprint is not None:
+            self.footprint.access(offsets, size, mask, kind)
         if self.grid.on:
             self.grid.access(instruction, allocation, offsets, size, mask, kind, values)
         progress = self.progress
@@ -91,6 +96,47 @@ class GlobalChecks:
         self._size += touches.offsets.size
         if self._size > REMEMBERED:
             self._forget()
+
+    def copied(
+        self,
+        instruction: Instruction,
+        thread: tuple[int, int, int],
+        offsets: Array,
+        size: int,
+        kind: Access,
+        values: Array | None = None,
+    ) -> None:
+        """A bulk or tensor copy of a thread touches bytes inside the bounds.
+
+        Args:
+            instruction: the instruction.
+            thread: who issued it, (CTA of the wave, warp, lane).
+            offsets: where each of its parts begins, (n,).
+            size: bytes of each part.
+            kind: what it does.
+            values: the bytes that it is about to write, (n, size), if they are known.
+        """
+        while offsets.size:
+            allocation = self.wave.memory.allocation(int(offsets[0]))
+            if allocation is None:
+                return
+            inside = (offsets >= allocation.start) & (offsets < allocation.end)
+            if allocation.writable:
+                part, new = offsets, values
+                if not inside.all():
+                    part, new = offsets[inside], None if values is None else values[inside]
+                if self.footprint is not None:
+                    self.footprint.access(part, size, None, kind)
+                if self.grid.on:
+                    self.grid.copied(instruction, thread, allocation, part, size, kind, new)
+            offsets = offsets[~inside]
+            values = None if values is None else values[~inside]
+
+    def map(self, offset: int, size: int, kind: Access) -> None:
+        """A tensor map is read or written. Whether its fences order that is not checked."""
+        allocation = self.wave.memory.allocation(offset)
+        if self.footprint is not None and allocation is not None and allocation.writable:
+            self.footprint.span(offset, size, kind)
 
     @property
     def unchecked(self) -> list[str]:

@@ -19,7 +19,8 @@ from ..findings import Findings
 from ..memory import Allocation
 from ..ptx.module import Instruction
 from ..wave import Wave
-from .encounters import Encounters, Lanes
+from .copied_places import whole_segments
+from .encounters import Copied, Encounters, Lanes
 from .grid_clocks import GridClocks
 from .owners import CTA, CTAS, INSTRUCTION, INSTRUCTIONS, REACH, TIME, TIMES, Owners, foreign
 from .progress import Progress
@@ -54,6 +55,29 @@ class WarpAccess:
     stamps: Array
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class CopyAccess:
+    """What a bulk or tensor copy of a thread does, which may be put off if it reads.
+
+    Attributes:
+        instruction: the instruction.
+        kind: what it does.
+        allocation: what it touches.
+        offsets: where each of its parts begins, (n,).
+        size: bytes of each part.
+        thread: who issued it, numbered in the wave from 0.
+        stamp: its epoch, (1,).
+    """
+
+    instruction: Instruction
+    kind: Access
+    allocation: Allocation
+    offsets: Array
+    size: int
+    thread: int
+    stamp: Array
+
+
 class GridRaces:
     """The epochs of a launch's allocations.
 
@@ -75,7 +99,7 @@ class GridRaces:
         self.left_out = ["every array"] if wave.geometry.ctas >= CTAS else []
         self._owners: dict[int, Owners] = {}
         self._sizes: dict[int, int] = {}
-        self._unwritten: dict[int, list[WarpAccess]] = {}
+        self._unwritten: dict[int, list[WarpAccess | CopyAccess]] = {}
         self._waiting = 0
         self._known: dict[int, tuple[Array, Array]] = {}
         self._instructions: list[Instruction] = []
@@ -117,18 +141,57 @@ class GridRaces:
             values: the chunks, low to high, that each thread is about to write, if known.
         """
         stamps = self._stamps(instruction, kind)
-        read = WarpAccess(instruction, kind, allocation, offsets, size, mask, stamps)
+        self._hold(WarpAccess(instruction, kind, allocation, offsets, size, mask, stamps), values)
+
+    def copied(
+        self,
+        instruction: Instruction,
+        thread: tuple[int, int, int],
+        allocation: Allocation,
+        offsets: Array,
+        size: int,
+        kind: Access,
+        values: Array | None,
+    ) -> None:
+        """Hold a bulk or tensor copy against what other CTAs have done, and remember it.
+
+        What a copy reads is taken for read at the time up to which all warps have seen everything:
+        that is the least that whoever waits for the copy knows, so that no race is made up.
+
+        Args:
+            instruction: the instruction.
+            thread: who issued it, (CTA of the wave, warp, lane).
+            allocation: what it touches.
+            offsets: where each of its parts begins, (n,).
+            size: bytes of each part.
+            kind: what it does.
+            values: the bytes that it is about to write, (n, size), if known.
+        """
+        cta, warp, lane = thread
+        now = self.progress.clocks.now
+        seen = np.asarray(now[cta if len(now) > 1 else 0])
+        if not kind.writes:
+            seen = np.asarray(self.progress.seen_by_all(cta))
+        reach = semantics(instruction).reach if kind.synchronises else Reach.CTA
+        stamp = self._who[cta, warp] | self._what(instruction, reach, seen)
+        number = (cta * self.wave.shape[1] + warp) * LANES + lane
+        one = CopyAccess(instruction, kind, allocation, offsets, size, number, stamp.reshape(1))
+        self._hold(one, None if values is None else [values])
+
+    def _hold(self, one: WarpAccess | CopyAccess, values: Sequence[Array] | None) -> None:
+        """Hold an access against what was before, or put it off while nobody has written."""
+        allocation = one.allocation
         owners = self._owners.get(allocation.start)
         if owners is None or owners.allocation is not allocation:
-            if not kind.writes:
-                self._put_off(read)
+            if not one.kind.writes:
+                self._put_off(one)
                 return
             for other in self._unwritten.pop(allocation.start, ()):
                 if other.allocation is allocation:
                     self._take(other, None)
-        self._take(read, values)
+        self._take(one, values)
 
-    def _put_off(self, read: WarpAccess) -> None:
+    def _put_off(self, read: WarpAccess | CopyAccess) -> None:
         """Remember a read of what nobody has written."""
         self._unwritten.setdefault(read.allocation.start, []).append(read)
         self._waiting += read.offsets.size
@@ -139,10 +202,13 @@ class GridRaces:
             self._unwritten.clear()
             self._waiting = 0
 
-    def _take(self, one: WarpAccess, values: Sequence[Array] | None) -> None:
+    def _take(self, one: WarpAccess | CopyAccess, values: Sequence[Array] | None) -> None:
         """Hold an access against the epochs of what it touches, and remember it."""
         owners = self._of(one.allocation, one.size)
         if owners is None:
+            return
+        if isinstance(one, CopyAccess):
+            self._take_copy(owners, one, values)
             return
         shape = (*one.stamps.shape, LANES)
         places = one.offsets - one.allocation.start
@@ -165,6 +231,23 @@ class GridRaces:
         given = one.stamps.reshape(-1)[threads // LANES]
         self._encounters.take(
             owners, Lanes(one.instruction, one.kind, one.size, threads, places, given, values)
+        )
+
+    def _take_copy(self, owners: Owners, one: CopyAccess, values: Sequence[Array] | None) -> None:
+        """The same of a copy: whole segments at once, then the parts that are left."""
+        places = one.offsets - one.allocation.start
+        segments, rest = whole_segments(places, one.size, owners.segment)
+        if segments.size:
+            done = self._quiet(owners, segments, one.stamp, writes=one.kind.writes)
+            if done is not None:
+                rest |= np.isin(places // owners.segment, segments[~done])
+        if not rest.any():
+            return
+        places = places[rest]
+        threads, stamps = np.full(places.shape, one.thread), np.repeat(one.stamp, places.size)
+        kept = None if values is None else [values[0][rest]]
+        self._encounters.take(
+            owners, Copied(one.instruction, one.kind, one.size, threads, places, stamps, kept)
         )
 
     def _whole(self, owners: Owners, one: WarpAccess, places: Array, lanes: int) -> Array | None:
@@ -268,12 +351,16 @@ class GridRaces:
         if known is not None and known[0] is now:
             return known[1]
         reach = semantics(instruction).reach if kind.synchronises else Reach.CTA
+        found: Array = self._who | self._what(instruction, reach, now)[:, None]
+        self._known[instruction.position] = now, found
+        return found
+
+    def _what(self, instruction: Instruction, reach: Reach, now: Array) -> Array:
+        """The epochs of an instruction at some times, but for the warps."""
         number = self._numbers.get(instruction.position)
         if number is None:
             self._instructions.append(instruction)
             number = self._numbers[instruction.position] = len(self._instructions)
         time = np.minimum(now + self.progress.past, TIMES).astype(np.uint64)
         what = np.uint64(reach << REACH | min(number, INSTRUCTIONS) << INSTRUCTION)
-        found: Array = self._who | (time << np.uint64(TIME) | what)[:, None]
-        self._known[instruction.position] = now, found
-        return found
+        return np.asarray(time << np.uint64(TIME) | what)

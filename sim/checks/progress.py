@@ -54,6 +54,13 @@ class Progress:
         """Time that passed before it began again, if that ever was in this wave."""
         return self.restarts * _LIMIT
 
+    def seen_by_all(self, cta: int) -> int:
+        """Time, at least 1, up to which every warp of a CTA's cluster has seen what others did."""
+        known, cluster = self.clocks.known, self.clocks.cluster
+        first = cta // cluster * cluster
+        its = known if len(known) == 1 else known[first : first + cluster]
+        return max(int(its.min()), 1)
+
     def _tick(self) -> None:
         """Take note of the time."""
         if int(self.clocks.now.max()) >= _LIMIT:

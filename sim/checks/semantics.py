@@ -58,7 +58,8 @@ def _semantics(opcode: str, words: tuple[str, ...]) -> Semantics:
         return Semantics(Reach.CTA, releases=False, acquires=False)
     # Atomics without a scope, and volatile accesses, are strong towards everybody.
     reach = next((_SCOPES[word] for word in words if word in _SCOPES), Reach.GRID)
-    if opcode not in ("ld", "st", "atom", "red", "fence", "membar"):
+    # "Each reduction … has the .relaxed.gpu memory ordering semantics": cp.reduce.async.bulk.
+    if opcode not in ("ld", "st", "atom", "red", "fence", "membar") and "reduce" not in words:
         reach = Reach.CTA
     return Semantics(
         reach,

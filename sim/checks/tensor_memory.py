@@ -23,6 +23,11 @@ from .commits import Commit
 from .in_flight import InFlight, Thread
 from .operation import Operation
 from .progress import Progress
+from .tensor_fences import TensorFences
+
+_BEFORE, _AFTER = (f"a tcgen05.fence::{side}_thread_sync" for side in ("before", "after"))
+_DEALLOCATES = "deallocates"
+"""What no fence is needed for."""
 
 
 @dataclass(slots=True)
@@ -33,11 +38,13 @@ class _Touch:
         instruction: the load or store.
         over: when its warp had waited for it; 0 if it has not.
         stores: whether it is a store.
+        fenced: when its warp, after that, executed `tcgen05.fence::before_thread_sync`.
     """
 
     instruction: Instruction
     over: int
     stores: bool
+    fenced: int = 0
 
 
 class TensorChecks:
@@ -51,6 +58,7 @@ class TensorChecks:
         self.progress = progress
         self.in_flight = in_flight
         self.orders: OrderRecorder | None = None
+        self.fences = TensorFences(findings.module, progress)
 
     def begin(self) -> None:
         """Begin a wave."""
@@ -64,6 +72,7 @@ class TensorChecks:
         self._takers: dict[int, tuple[Instruction, Thread]] = {}
         self._number = 0
         self._restarts = 0
+        self.fences.begin()
 
     def _follow(self) -> None:
         """Have clocks for every CTA, and times that they can be asked of."""
@@ -76,7 +85,8 @@ class TensorChecks:
         self._issuers = {n: (c, w, min(when, 1)) for n, (c, w, when) in self._issuers.items()}
         for own in (own for warps in self._touches.values() for own in warps.values()):
             for touch in own.values():
-                touch.over = min(touch.over, 1)
+                touch.over, touch.fenced = min(touch.over, 1), min(touch.fenced, 1)
+        self.fences.restart()
 
     def _operations(self) -> Iterator[Operation]:
         for written in self._writers.values():
@@ -160,11 +170,9 @@ class TensorChecks:
                 continue
             if self._seen(thread, issuer_cta, issuer) >= when:
                 continue
-            if not operation.visible(self.progress.clocks, cta, warp):
-                self._blame(
-                    instruction, thread,
-                    f"{verb} columns of tensor memory, {self._unseen(operation, 'writes')}",
-                )  # fmt: skip
+            words = self._early(operation, cta, warp, "writes")
+            if words:
+                self._blame(instruction, thread, f"{verb} columns of tensor memory, {words}")
                 return
 
     def _seen(self, thread: Thread, cta: int, warp: int) -> int:
@@ -192,8 +200,8 @@ class TensorChecks:
     ) -> None:
         """A warp gives columns back: nothing may be under way there."""
         columns = np.arange(first, min(first + count, COLUMNS))
-        self._over(instruction, cta, warp, columns, "deallocates")
-        self._after_touches(instruction, (cta, warp, 0), columns, "deallocates", cta)
+        self._over(instruction, cta, warp, columns, _DEALLOCATES)
+        self._after_touches(instruction, (cta, warp, 0), columns, _DEALLOCATES, cta)
         self._touches.get(cta, {}).clear()
 
     def _over(
@@ -206,34 +214,43 @@ class TensorChecks:
         self._follow()
         for column in columns.tolist():
             operation = writers[column]
-            if operation is None or operation.visible(self.progress.clocks, cta, warp):
-                continue
-            self._blame(
-                instruction,
-                (cta, warp, 0),
-                f"{verb} column {column} of tensor memory, {self._unseen(operation, 'writes')}",
-            )
-            return
+            words = "" if operation is None else self._early(operation, cta, warp, "writes", verb)
+            if words:
+                words = f"{verb} column {column} of tensor memory, {words}"
+                self._blame(instruction, (cta, warp, 0), words)
+                return
 
     def _read_before(self, instruction: Instruction, cta: int, warp: int, columns: Array) -> None:
         """Products that read the columns as A must be over for a warp."""
         self._follow()
         for operation in list(self._readers.get(cta, ())):
-            if operation.visible(self.progress.clocks, cta, warp):
+            words = self._early(operation, cta, warp, "may still read")
+            if not words:
                 if operation.known.all():
                     self._readers[cta].remove(operation)
                 continue
             if np.isin(operation.granules, columns).any():
-                self._blame(
-                    instruction,
-                    (cta, warp, 0),
-                    f"writes columns of tensor memory, {self._unseen(operation, 'may still read')}",
-                )
+                words = f"writes columns of tensor memory, {words}"
+                self._blame(instruction, (cta, warp, 0), words)
                 return
 
+    def _early(self, operation: Operation, cta: int, warp: int, does: str, verb: str = "") -> str:
+        """Why a warp's next access may come before a product is over; empty if it may not."""
+        if not operation.visible(self.progress.clocks, cta, warp):
+            return self._unseen(operation, does)
+        if not self.fences.used or verb == _DEALLOCATES:
+            return ""
+        if self.fences.visible(operation, cta, warp):
+            return ""
+        what = f"which {self._named(operation.instruction)} {does}"
+        return f"{what}, without {_AFTER} behind the wait for its commit"
+
+    def _named(self, instruction: Instruction) -> str:
+        line = self.findings.module.written_line(instruction.position)
+        return f"'{instruction.mnemonic}' of line {line}"
+
     def _unseen(self, operation: Operation, verb: str) -> str:
-        line = self.findings.module.written_line(operation.instruction.position)
-        what = f"which '{operation.instruction.mnemonic}' of line {line} {verb}"
+        what = f"which {self._named(operation.instruction)} {verb}"
         if operation.barrier is None:
             return f"{what}, and no tcgen05.commit follows that"
         return f"{what}, before the wait for its commit"
@@ -255,6 +272,17 @@ class TensorChecks:
             if touch.stores == stores and not touch.over:
                 touch.over = now
 
+    def fenced(self, cta: int, warp: int, *, before: bool) -> None:
+        """A warp has executed a `tcgen05.fence`, before what synchronises threads, or after it."""
+        self._follow()
+        if not before:
+            self.fences.after(cta, warp)
+            return
+        now = int(self.progress.clocks.now[cta])
+        for touch in self._touches.get(cta, {}).get(warp, {}).values():
+            if touch.over and not touch.fenced:
+                touch.fenced = now
+
     def _after_touches(
         self,
         instruction: Instruction,
@@ -273,11 +301,17 @@ class TensorChecks:
             if not own:
                 continue
             seen = self._seen(thread, home, other)
+            sure = seen
+            if self.fences.used and verb != _DEALLOCATES:
+                sure = self.fences.seen(cta, warp, home, other)
             for column in wanted:
                 touch = own.get(column)
                 if touch is None or (stores and not touch.stores):
                     continue
-                words = self._undone(touch, seen, same=(home, other) == (cta, warp))
+                same = (home, other) == (cta, warp)
+                words = self._undone(touch, seen, same=same)
+                if not words and not same and verb != _DEALLOCATES:
+                    words = self._unfenced(touch, seen, sure)
                 if words:
                     self._blame(
                         instruction, thread, f"{verb} column {column} of tensor memory, {words}"
@@ -285,13 +319,23 @@ class TensorChecks:
                     return
 
     def _undone(self, touch: _Touch, seen: int, *, same: bool) -> str:
-        line = self.findings.module.written_line(touch.instruction.position)
-        what = f"'{touch.instruction.mnemonic}' of line {line}"
+        what = self._named(touch.instruction)
         if not touch.over:
             wait = "st" if touch.stores else "ld"
             return f"before a tcgen05.wait::{wait} for {what}"
         if not same and seen < touch.over:
             return f"without a barrier between it and {what}"
+        return ""
+
+    def _unfenced(self, touch: _Touch, seen: int, sure: int) -> str:
+        """What is missing around the barrier behind a load or store, which a warp has seen."""
+        if not self.fences.used:
+            return ""
+        what = self._named(touch.instruction)
+        if not touch.fenced or seen < touch.fenced:
+            return f"without {_BEFORE} between {what} and the barrier behind it"
+        if sure < touch.fenced:
+            return f"without {_AFTER} behind the barrier after {what}"
         return ""
 
     def _blame(self, instruction: Instruction, thread: Thread, words: str) -> None:

@@ -17,6 +17,7 @@ from . import (  # noqa: F401 (they declare what they bind)
     branches,
     calls,
     cluster,
+    launch_control,
     matrix,
     mbarrier,
     memory,

@@ -11,6 +11,7 @@ from collections.abc import Callable
 import numpy as np
 from tilec.isa.wording import counted
 
+from ..alu import Array
 from ..binding import Binding, Locate
 from ..checks.in_flight import Thread
 from ..checks.operations import GRANULE
@@ -18,7 +19,7 @@ from ..machine import Machine, Step
 from ..ptx.module import Instruction, Integer, Operand
 from ..traits import PLAIN, Traits
 from . import tensor_copy
-from .delivery import Courier, Place, places
+from .delivery import Courier, Place, Target, places
 from .mbarrier import MBarrier
 from .reductions import Combine, combiner
 
@@ -102,6 +103,8 @@ def _load(binding: Binding, from_space: str, combine: Combine | None) -> Step:
                 continue
             begin, where = sources[thread]
             legal = not _crooked(machine, binding, thread, count) and readable(where, thread, count)
+            if legal and not isinstance(where, Place):
+                courier.read_global(thread, where + np.arange(0, count, _UNIT), _UNIT)
             mask = None if masks is None else int(masks[thread])
             for one, far in courier.receivers(place, mask):
                 object_ = barriers[thread] + far * (stride >> 3)
@@ -138,7 +141,9 @@ def _store(binding: Binding, combine: Combine | None) -> Step:
             ):
                 move = _sender(machine, place.offset, end, count, combine)
                 touched = place.offset + np.arange(0, count, GRANULE)
-                courier.store(place, touched, count, move)
+                courier.store(
+                    place, touched, count, move, _target(machine, place, end, count, combine)
+                )
 
     return step
 
@@ -197,6 +202,16 @@ def _sender(
         data[target] = new if combine is None else combine(data[target].copy(), new)
 
     return move
+
+
+def _target(machine: Machine, place: Place, end: int, size: int, combine: Combine | None) -> Target:
+    """The global memory that a copy of shared memory writes, or reduces into."""
+
+    def new(base: int) -> Array:
+        begin = base + place.offset
+        return machine.memory.data[begin : begin + size].reshape(-1, _UNIT)
+
+    return Target(end + np.arange(0, size, _UNIT), _UNIT, None if combine else new)
 
 
 def _commit(binding: Binding) -> Step:

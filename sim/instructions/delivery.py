@@ -36,6 +36,21 @@ class Place:
     offset: int
 
 
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Global memory that a copy writes, or reduces into.
+
+    Attributes:
+        offsets: where each part begins, (n,).
+        size: bytes of each.
+        new: their new bytes, (n, size), given where the shared memory begins; None of a reduction.
+    """
+
+    offsets: Array
+    size: int
+    new: Callable[[int], Array] | None
+
+
 def places(machine: Machine, locate: Locate) -> list[Place]:
     """The shared memory that each active thread names."""
     found = []
@@ -84,6 +99,13 @@ class Courier:
             return True
         kind = Access.WRITE if writes else Access.READ
         return machine.observer.span(self.instruction, thread, "global", address, size, align, kind)
+
+    def read_global(self, thread: Thread, offsets: Array, size: int) -> None:
+        """A copy that is issued reads parts of `size` bytes of global memory, (n,)."""
+        if self.machine.observer is not None:
+            self.machine.observer.global_.copied(
+                self.instruction, thread, offsets, size, Access.READ
+            )
 
     def base(self, cta: int) -> int:
         """Where the shared memory of a CTA begins in the array of bytes."""
@@ -146,9 +168,29 @@ class Courier:
         load = Load(self.instruction, thread, _nothing, barrier, bytes_, None)
         self.machine.transfers.load(load, self.machine.observer)
 
-    def store(self, place: Place, places_: Array, bytes_: int, move: Callable[[int], None]) -> None:
-        """Issue a copy from shared memory; arguments as for `load`."""
+    def store(
+        self,
+        place: Place,
+        places_: Array,
+        bytes_: int,
+        move: Callable[[int], None],
+        target: Target,
+    ) -> None:
+        """Issue a copy from shared memory; arguments as for `load`.
+
+        Its bytes are written in global memory when its thread waits for it.
+        """
         machine, base = self.machine, self.base(place.cta)
+
+        def moved() -> None:
+            if machine.observer is not None:
+                kind = Access.WRITE if target.new is not None else Access.ATOMIC
+                values = None if target.new is None else target.new(base)
+                machine.observer.global_.copied(
+                    self.instruction, place.thread, target.offsets, target.size, kind, values
+                )
+            move(base)
+
         operation = None
         if machine.observer is not None:
             machine.observer.traffic.count_copied(self.instruction, bytes_)
@@ -159,7 +201,7 @@ class Courier:
                 )
         machine.transfers.store(
             place.thread,
-            lambda group: Store(self.instruction, lambda: move(base), group, operation),
+            lambda group: Store(self.instruction, moved, group, operation),
             machine.observer,
         )
 

@@ -32,7 +32,7 @@ def _shape(binding: Binding) -> tuple[str, int, int]:
     """Element type, its bits, and the number of elements."""
     *qualifiers, type_ = binding.modifiers or ("",)
     bits = TYPE_BITS.get(type_, 0)
-    if bits not in (8, 16, 32, 64):
+    if bits not in (8, 16, 32, 64, 128):
         raise binding.error(f"'{binding.instruction.mnemonic}' of type '.{type_}' is not simulated")
     count = 1
     for word in qualifiers:

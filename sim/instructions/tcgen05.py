@@ -207,9 +207,17 @@ def _wait(binding: Binding) -> Step:
 
 
 def _fence(binding: Binding) -> Step:
-    """What is ordered by barriers is ordered by them here without it."""
+    """Accesses are in the order of barriers without it; what should have had it is found."""
     binding.expect(0)
-    return lambda: None
+    machine, before = binding.machine, binding.modifiers[0] == "fence::before_thread_sync"
+
+    def step() -> None:
+        checks = machine.observer and machine.observer.tensor
+        if checks:
+            for cta, warp in np.argwhere(machine.active().any(axis=2)).tolist():
+                checks.fenced(cta, warp, before=before)
+
+    return step
 
 
 def _commit(binding: Binding) -> Step:

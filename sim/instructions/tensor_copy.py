@@ -12,6 +12,7 @@ import numpy as np
 from tilec.isa.limits import MAP_BYTES, MAP_PLACES, ROWS_OF_COPY
 from tilec.isa.wording import counted
 
+from ..access import Access
 from ..alu import Array
 from ..binding import Binding
 from ..boxes import Elements, im2col, rows, swizzled, tile
@@ -19,7 +20,7 @@ from ..machine import Machine, Step
 from ..map_bytes import Descriptor
 from ..memory import GLOBAL_BASE
 from ..ptx.module import Address, Operand, Vector
-from .delivery import Courier, Place, places
+from .delivery import Courier, Place, Target, places
 from .mbarrier import MBarrier
 from .reductions import Combine, combiner
 from .tensor_maps import illegal_map
@@ -97,6 +98,8 @@ class _Map:
         Raises:
             StoppedError: if it is not legal.
         """
+        if self.machine.observer is not None:
+            self.machine.observer.global_.map(begin, MAP_BYTES, Access.READ)
         data = self.machine.memory.data[begin : begin + MAP_BYTES].tobytes()
         try:
             descriptor = _decode(data)
@@ -157,6 +160,8 @@ def _load(binding: Binding) -> Step:
                 continue
             descriptor, elements = boxes[thread]
             legal = _within(courier, thread, elements, writes=False)
+            if legal and elements.inside.any():
+                courier.read_global(thread, _offsets(elements), elements.size)
             mask = None if masks is None else int(masks[thread])
             for one, far in courier.receivers(place, mask):
                 object_ = barriers[thread] + far * (stride >> 3)
@@ -196,7 +201,8 @@ def _store(binding: Binding) -> Step:
                 )
                 touched = _granules(descriptor, elements, place)
                 move = _departure(machine, descriptor, elements, place, combine)
-                courier.store(place, touched, elements.bytes, move)
+                to = _target(machine, descriptor, elements, place, combine)
+                courier.store(place, touched, elements.bytes, move, to)
 
     return step
 
@@ -227,6 +233,11 @@ def _at(descriptor: Descriptor, elements: Elements, place: Place) -> Array:
     return swizzled(place.offset + elements.offset, descriptor.swizzle)
 
 
+def _offsets(elements: Elements) -> Array:
+    """Offset in global memory of each element that lies in the array."""
+    return elements.source[elements.inside] - GLOBAL_BASE
+
+
 def _granules(descriptor: Descriptor, elements: Elements, place: Place) -> Array:
     """Offsets in shared memory of the 16-byte chunks of a box."""
     chunks = place.offset + np.arange(0, elements.bytes, 16)
@@ -249,6 +260,24 @@ def _arrival(
     return move
 
 
+def _target(
+    machine: Machine,
+    descriptor: Descriptor,
+    elements: Elements,
+    place: Place,
+    combine: Combine | None,
+) -> Target:
+    """The elements that a box is copied to, or reduced into."""
+    shift = elements.size.bit_length() - 1
+
+    def new(base: int) -> Array:
+        source = _at(descriptor, elements, place)[elements.inside]
+        values = machine.memory.views[8 << shift][(base + source) >> shift]
+        return np.asarray(values.view(np.uint8).reshape(-1, elements.size))
+
+    return Target(_offsets(elements), elements.size, None if combine else new)
+
+
 def _departure(
     machine: Machine,
     descriptor: Descriptor,
@@ -259,7 +288,7 @@ def _departure(
     """Moves what of a box lies in the array there."""
     shift = elements.size.bit_length() - 1
     source = _at(descriptor, elements, place)[elements.inside]
-    target = elements.source[elements.inside] - GLOBAL_BASE
+    target = _offsets(elements)
 
     def move(base: int) -> None:
         view = machine.memory.views[8 << shift]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from tilec.isa.limits import MAP_BYTES, MAP_PLACES
 
+from ..access import Access
 from ..alu import Array
 from ..binding import Binding
 from ..findings import StoppedError
@@ -93,6 +94,10 @@ def _bytes(
         legal = courier.legal(where, MAP_BYTES, MAP_PLACES, writes=writes)
     else:
         legal = courier.legal_global(thread, at, MAP_BYTES, MAP_PLACES, writes=writes)
+        if legal and machine.observer is not None:
+            # `replace` changes a field of what is there.
+            kind = Access.ATOMIC if writes else Access.READ
+            machine.observer.global_.map(at, MAP_BYTES, kind)
     return (
         machine.memory.data[place : place + MAP_BYTES] if legal else np.zeros(MAP_BYTES, np.uint8)
     )

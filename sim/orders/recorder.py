@@ -70,6 +70,7 @@ class OrderRecorder:
         self._tensor: dict[tuple[int, int], int] = {}
         self._groups: dict[tuple[int, int], int] = {}
         self._came: dict[int, Array] = {}
+        self._asked: dict[int, Thread] = {}
         self._arrived: dict[tuple[int, int, Key], int] = {}
 
     def end(self) -> None:
@@ -78,7 +79,7 @@ class OrderRecorder:
         size = self.wave.geometry.cluster_ctas
         for first in range(0, ctas, size):
             warps = [self._warps[first + c, w] for c in range(size) for w in range(per_cta)]
-            trace = Trace((self.wave.first_cta + first, size), warps, per_cta)
+            trace = Trace((int(self.wave.numbers[first]), size), warps, per_cta)
             signature = trace.signature()
             if signature not in self._known:
                 self._known.add(signature)
@@ -224,6 +225,12 @@ class OrderRecorder:
         elif not arrivals:
             self.differs(instruction, "writes shared memory of another CTA")
         self._add(cta, warp, op)
+
+    def take_over(self, instruction: Instruction, thread: Thread) -> None:
+        """A thread asks for the work of a cluster; if several do, what each gets may differ."""
+        cluster = thread[0] // self.wave.geometry.cluster_ctas
+        if self._asked.setdefault(cluster, thread) != thread:
+            self.differs(instruction, "takes work that another thread of the cluster might take")
 
     def store(self, instruction: Instruction, thread: Thread, operation: Operation | None) -> None:
         """A thread's copy from shared memory is issued; `operation` knows what it reads."""

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 from .source import Source
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +177,7 @@ _NUMBERED = re.compile(r"(.*?)(0|[1-9][0-9]{0,17})$", re.DOTALL)
 class Scope:
     """Names declared inside a pair of braces."""
 
-    __slots__ = ("labels", "lists", "parent", "registers", "variables")
+    __slots__ = ("_declared", "labels", "lists", "parent", "registers", "variables")
 
     def __init__(self, parent: Scope | None = None) -> None:
         self.parent = parent
@@ -182,6 +185,7 @@ class Scope:
         self.variables: dict[str, Variable] = {}
         self.labels: dict[str, int] = {}
         self.lists: dict[str, tuple[str, ...]] = {}
+        self._declared: dict[str, tuple[Scope, RegisterRange]] = {}
 
     def chain(self) -> Iterator[Scope]:
         """This scope and those around it, inside out."""
@@ -192,6 +196,14 @@ class Scope:
 
     def register(self, name: str) -> tuple[Scope, RegisterRange] | None:
         """The declaration of a register and the scope that holds it."""
+        known = self._declared.get(name)
+        if known is None:
+            known = self._declaration(name)
+            if known is not None:
+                self._declared[name] = known
+        return known
+
+    def _declaration(self, name: str) -> tuple[Scope, RegisterRange] | None:
         match = _NUMBERED.match(name)
         for scope in self.chain():
             found = scope.registers.get(name)
@@ -278,6 +290,22 @@ class Function:
     scope: Scope
     directives: dict[str, tuple[int, ...]]
     position: int
+    _analyses: dict[tuple[object, object], Any] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+
+    def once(self, analysis: Callable[[Function], T], given: object = None) -> T:
+        """What an analysis finds of the function, made when it is first asked for.
+
+        Args:
+            analysis: a function that does not depend on a launch.
+            given: what it depends on beside the function; hashable.
+        """
+        key = analysis, given
+        if key not in self._analyses:
+            self._analyses[key] = analysis(self)
+        found: T = self._analyses[key]
+        return found
 
 
 @dataclass(slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from pathlib import Path
 
 from ..errors import LaunchError
@@ -256,17 +257,20 @@ class _Reader:
             self.common_directive(word, start)
 
 
-def read(ptx: str | Path, name: str = "") -> Module:
+def read(ptx: str | Path, name: str = "", *, anew: bool = True) -> Module:
     """Read a PTX text.
 
     Args:
         ptx: the text, or a path; a string without a line break is a path.
         name: how errors call the text; by default its path, or `<ptx>`.
+        anew: whether to make a module of one's own; otherwise the same text gives the same one,
+            which nobody may change and whose analyses are shared.
 
     Raises:
         PtxError: located at whatever is not PTX.
         LaunchError: if the path cannot be read.
     """
+    parse = read_text if anew else read_once
     if isinstance(ptx, Path) or "\n" not in ptx:
         path = Path(ptx)
         try:
@@ -274,8 +278,14 @@ def read(ptx: str | Path, name: str = "") -> Module:
         except (OSError, ValueError) as error:  # ValueError: of a NUL in the path
             reason = getattr(error, "strerror", None) or error
             raise LaunchError(f"cannot read PTX from {str(path)[:200]!r}: {reason}") from None
-        return read_text(text, name or str(path))
-    return read_text(ptx, name or "<ptx>")
+        return parse(text, name or str(path))
+    return parse(ptx, name or "<ptx>")
+
+
+@lru_cache(maxsize=32)
+def read_once(text: str, name: str) -> Module:
+    """As `read_text`, but the same module for the same text, which nobody may change."""
+    return read_text(text, name)
 
 
 def read_text(text: str, name: str = "<ptx>") -> Module:

@@ -322,9 +322,10 @@ class Stop:
             x, y, z = (*cta, 0, 0)[:3]
             if not all(0 <= at < of for at, of in zip((x, y, z), geometry.grid, strict=True)):
                 raise LaunchError(f"CTA {(x, y, z)} is not in the grid {geometry.grid}")
-            number = geometry.number((x, y, z))
-        if not 0 <= number - machine.first_cta < machine.shape[0]:
-            raise LaunchError(f"CTA {geometry.cta(number)} is not in flight")
+            here = np.flatnonzero(machine.numbers == geometry.number((x, y, z)))
+            if not here.size:
+                raise LaunchError(f"CTA {(x, y, z)} is not in flight")
+            number = machine.first_cta + int(here[0])
         if thread is None:
             thread = self.thread.warp * LANES + self.thread.lane
         if not 0 <= thread < geometry.threads:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..alu import Array
 from ..ptx.module import Instruction
+from ..widths import dtype_of
 
 UNWRITTEN = np.iinfo(np.int32).max
 """The origin of what nothing has written and nobody has read yet."""
@@ -29,11 +30,29 @@ class Marks:
     @property
     def threads(self) -> Array:
         """The threads of which any bit is undefined."""
-        return np.asarray(self.bits != 0)
+        return some_bit(self.bits)
+
+
+def some_bit(bits: Array) -> Array:
+    """Which elements of an array have a bit that is 1."""
+    if bits.dtype == dtype_of(128):  # whose sign bits alone would make a zero
+        words = np.ascontiguousarray(bits)[..., None].view(np.uint64)
+        return np.asarray((words != 0).any(axis=-1))
+    return np.asarray(bits != 0)
+
+
+def either(first: Array, second: Array) -> Array:
+    """Bits that are 1 in one of two arrays of the same dtype."""
+    if first.dtype == dtype_of(128):
+        words = [np.ascontiguousarray(one)[..., None].view(np.uint64) for one in (first, second)]
+        return np.ascontiguousarray(words[0] | words[1]).view(first.dtype)[..., 0]
+    return np.asarray(first | second)
 
 
 def ones(bits: Array) -> Array:
     """All bits of the elements of an array, as a number of its dtype."""
+    if bits.dtype == dtype_of(128):
+        return np.full(2, ~np.uint64(0)).view(bits.dtype)[0:1].reshape(())
     return np.asarray(np.True_ if bits.dtype == np.bool_ else ~bits.dtype.type(0))
 
 

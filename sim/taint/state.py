@@ -13,7 +13,7 @@ from ..memory import Space
 from ..ptx.module import Instruction
 from ..registers import Registers
 from ..traits import Flow, traits
-from .marks import UNWRITTEN, Marks, combined, ones, resolved
+from .marks import UNWRITTEN, Marks, combined, either, ones, resolved, some_bit
 from .shadow_memory import ShadowMemory, is_followed
 
 
@@ -132,7 +132,7 @@ class Taint:
             else:
                 bits = np.where(merge, bits, known.bits)
                 origin = np.where(merge, origin, known.origin)
-        if bits.any():
+        if some_bit(bits).any():
             self.registers[slot] = Marks(bits, origin)
         elif known is not None:
             del self.registers[slot]
@@ -151,7 +151,7 @@ class Taint:
             known = self.registers.get(slot)
             bits = np.where(threads, ones(like), like.dtype.type(0))
             if known is not None:
-                bits = bits | known.bits
+                bits = either(bits, known.bits)
                 origin = np.where(threads, origin, known.origin)
             self.write(slot, bits, origin)
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from ..alu import Array
 from ..binding import Binding
 from ..blocks import End, Where
-from ..control import Block
+from ..control import Block, blocks
 from ..machine import Machine, Step
 from ..ptx.module import Address, Function, Instruction, Integer, Name, Operand, operand_names
-from ..traits import First, traits
+from ..traits import First, generation, traits
 from ..warpgroup_product import Warpgroup
 from .state import Taint
 
@@ -64,9 +64,10 @@ class _Registers:
         return bit
 
 
-def may_be_unwritten(function: Function, found: Sequence[Block]) -> frozenset[Key]:
-    """The registers of a function, of these blocks, that some path reads before it writes them."""
+def may_be_unwritten(function: Function) -> frozenset[Key]:
+    """The registers of a function that some path reads before it has written them."""
     body = function.body or []
+    found = function.once(blocks, generation())
     registers = _Registers()
     effects = [_effects(registers, instruction) for instruction in body]
     before = _written_before(found, effects)
@@ -136,7 +137,7 @@ class Unwritten:
         function = binding.frame.function
         found = self._functions.get(function.name)
         if found is None:
-            found = may_be_unwritten(function, binding.frame.blocks)
+            found = function.once(may_be_unwritten, generation())
             self._functions[function.name] = found
         return found
 

@@ -41,10 +41,10 @@ class Recorder:
         self._waiting = np.zeros((0, 0), np.bool_)
         self._kept = 0
 
-    def begin(self, first: int, ctas: int) -> None:
-        """Begin the wave of `ctas` CTAs from number `first`."""
-        here = self._number - first
-        self._cta = here if 0 <= here < ctas else None
+    def begin(self) -> None:
+        """Begin a wave."""
+        here = np.flatnonzero(self._wave.numbers == self._number).tolist()
+        self._cta = here[0] if here else None
         self._waiting = np.zeros(self._wave.shape[1:], np.bool_)
 
     def place(self, instruction: Instruction) -> tuple[int, str]:

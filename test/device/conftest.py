@@ -48,6 +48,23 @@ def gpu() -> cuda.Device:
     return found
 
 
+def difference(found: np.ndarray[Any, Any], wanted: np.ndarray[Any, Any]) -> str:
+    """Where bits differ, in a line; empty if they do not.
+
+    pytest itself compares long bytes line by line, which takes minutes where CI is set.
+    """
+    item = wanted.itemsize
+    got, right = (
+        np.frombuffer(one.tobytes(), np.uint8).reshape(-1, item) for one in (found, wanted)
+    )
+    places = np.flatnonzero((got != right).any(axis=1))
+    if not len(places):
+        return ""
+    at = int(places[0])
+    bits = [f"0x{one[at, ::-1].tobytes().hex()}" for one in (got, right)]
+    return f"{len(places)} of {len(right)} elements, first {at}: {bits[0]}, not {bits[1]}"
+
+
 @pytest.fixture
 def run(gpu: cuda.Device) -> Callable[..., Any]:
     """Runs a kernel on arrays, on the GPU, which must give the simulator's bits."""
@@ -90,7 +107,8 @@ def run(gpu: cuda.Device) -> Callable[..., Any]:
             dynamic_smem=found.dynamic_shared,
         )
         for memory, wanted in zip(held, simulated, strict=True):
-            assert memory.tobytes() == wanted.tobytes(), "other bits than the simulator's"
+            off = difference(memory, wanted)
+            assert not off, f"other bits than the simulator's: {off}"
         return report
 
     return both

@@ -26,4 +26,6 @@ def test_tile_kernels(gpu, case):
         most = max(1.0, float(np.abs(on_gpu.expected).max()))
         assert wrong.max() <= on_gpu.tolerance * most, extents
         if not inexact(program.ptx):
-            assert on_gpu.result.tobytes() == simulated.result.tobytes(), extents
+            # Compared here: of long bytes pytest lists every difference, which takes minutes.
+            same = on_gpu.result.tobytes() == simulated.result.tobytes()
+            assert same, f"{extents}: other bits than the simulator's"

@@ -12,7 +12,7 @@ from tilec.isa.launch import Extents
 
 _ALL_THREADS = 1 << 14
 """Threads of a grid that are all walked."""
-_INSIDE = 3
+_INSIDE = 15
 """Places inside of a grid of one axis, of which CTAs often take one tile after the other."""
 
 

@@ -19,6 +19,9 @@ TRANSFERS = ("bra", *LEAVING)
 WITHOUT_RESULT = ("st", "bar", "barrier", "red", "membar", "fence", "cp", "stmatrix", "nanosleep",
                   "prefetch", "griddepcontrol", "setmaxnreg", *TRANSFERS)  # fmt: skip
 
+SETTLED = "mbarrier"
+"""What is answered without a look at what it asks: waits are over."""
+
 
 def written(instruction: Instruction) -> Iterator[str]:
     """Registers that an instruction writes."""
@@ -47,6 +50,8 @@ def read_to_count(instruction: Instruction) -> Iterator[str]:
         assert isinstance(operand, Address)
         if operand.base is not None:
             yield operand.base.text
+    if instruction.opcode == "tcgen05" and "mma" in instruction.modifiers:
+        yield from operand_names(instruction.operands[3:5])  # what its descriptor says
     if instruction.opcode == "cp" and len(instruction.operands) > 2:
         yield from operand_names(instruction.operands[2:])  # bytes that are there, and who for
 
@@ -84,7 +89,8 @@ def needed(
             continue
         found.add(name)
         for one in by_result.get(name, ()):
-            waiting.extend(other for other in sources(one) if other not in found)
+            if one.opcode != SETTLED:
+                waiting.extend(other for other in sources(one) if other not in found)
     return found
 
 

@@ -9,6 +9,11 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 from tilec.isa import LANES, MatrixMemory
+from tilec.isa.described_product import DescribedProduct, described_product
+from tilec.isa.instruction_descriptor import InstructionDescriptor
+from tilec.isa.instructions import named
+from tilec.isa.operands import Storage
+from tilec.isa.tensor_products import TensorProduct
 from tilec.isa.types import TYPE_BITS
 from tilec.layout import wavefronts
 from tilec.sim.matrix_forms import matrix_form
@@ -32,6 +37,7 @@ class Touched(NamedTuple):
     copied: Any = 0
     asked: Any = 0
     operands: Any = 0
+    products: Any = 0
     unknown: Any = 0
 
 
@@ -80,6 +86,8 @@ def touch(registers: Registers, found: Instruction, patterns: Patterns) -> Touch
             return _copy(registers, found, patterns)
         case "wgmma" if "mma_async" in found.modifiers:
             return _operands(found)
+        case "tcgen05" if "mma" in found.modifiers:
+            return _tensor_product(registers, found)
     return None
 
 
@@ -211,10 +219,7 @@ def _bulk(registers: Registers, found: Instruction) -> Touch | None:
     everywhere = "multicast::cluster" in found.modifiers
 
     def count(mask: Value | None) -> Touched:
-        value = read()
-        lanes = 1 if mask is None else np.broadcast_to(mask, (*mask.shape[:2], LANES)).sum(axis=2)
-        if mask is None:
-            lanes = LANES
+        value, lanes = read(), _lanes(mask)
         if value is None:
             return Touched(unknown=_present(mask))
         each = int(value.flat[0])
@@ -227,6 +232,41 @@ def _bulk(registers: Registers, found: Instruction) -> Touch | None:
             times = np.array([int(one).bit_count() for one in chosen.flat]).reshape(chosen.shape)
             times = times[:, :, 0]
         return Touched(copied=lanes * moved * times, asked=lanes * moved)
+
+    return count
+
+
+def _lanes(mask: Value | None) -> Any:
+    """Threads of a mask in each warp."""
+    if mask is None:
+        return LANES
+    return np.broadcast_to(mask, (*mask.shape[:2], LANES)).sum(axis=2)
+
+
+def described(registers: Registers, found: Instruction) -> DescribedProduct | None:
+    """The product of a `tcgen05.mma`, as its descriptor has it; None if that is not known."""
+    place = "tensor" if isinstance(found.operands[1], Address) else "descriptor"
+    form = named(f"{found.mnemonic}.a::{place}")
+    assert isinstance(form, TensorProduct)
+    word = registers.reader(found.operands[4 if form.sparse else 3], 32)()
+    if word is None:
+        return None
+    return described_product(
+        InstructionDescriptor.decode(form.kind, int(word.flat[0])), form.group,
+        stationary=form.stationary, a=form.a, chunks=form.chunks,
+    )  # fmt: skip
+
+
+def _tensor_product(registers: Registers, found: Instruction) -> Touch:
+    """`tcgen05.mma`: of each thread one, and what it reads of shared memory by descriptors."""
+
+    def count(mask: Value | None) -> Touched:
+        product = described(registers, found)
+        if product is None:
+            return Touched(unknown=_present(mask))
+        shared = [one for one in product.operands[:2] if one.storage is Storage.SHARED]
+        read = sum(one.rows * one.cols * one.container // 8 for one in shared)
+        return Touched(operands=_lanes(mask) * read, products=_lanes(mask))
 
     return count
 

@@ -254,16 +254,17 @@ def _same(registers: Registers, found: Instruction) -> Step:
 
 
 def _elect(registers: Registers, found: Instruction) -> Step:
-    """`elect.sync`: the first lane that is there."""
+    """`elect.sync`: the first lane of its mask, all of whose lanes execute it together."""
     target = results(found.operands[0])
     names = [plain_name(one) for one in target]
     lanes = np.arange(LANES).reshape(1, 1, LANES)
+    read = registers.reader(found.operands[1], 32)
 
     def elect(mask: Value | None) -> None:
-        if mask is None or mask.shape[2] == 1:
-            leader = np.zeros((1, 1, 1), np.int64)
-        else:
-            leader = mask.argmax(axis=2, keepdims=True)
+        members = read()
+        if members is None:
+            members = registers.constant(-1, 32)
+        leader = np.frexp((members & -members.astype(np.int64)).astype(np.float64))[1] - 1
         if names[0] is not None:
             registers.write(names[0], leader.astype(np.uint32), mask)
         if len(names) > 1 and names[1] is not None:

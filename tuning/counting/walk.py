@@ -3,7 +3,8 @@
 Groups of threads at the same place walk together, the group that is furthest behind first, so that
 those that parted come together again. All of a block is followed the first times that it is
 reached, and later now and then; otherwise what decides where threads go, and what its accesses
-touch is taken to be as on average.
+touch is taken to be as on average. Rounds of a loop that go as those before them are left out
+(`loops`), and a round that is followed stands for them.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from tilec.isa import WARPGROUP_WARPS, ExecutionScope
@@ -23,17 +24,21 @@ from tilec.sim.ptx.module import Instruction, Integer, Module, Name, operand_nam
 
 from ..errors import TuningError
 from .launches import PlainLaunch
+from .loops import Loops
+from .order import ranks
 from .reuse import place_of
 from .samples import Sample, sample, wave
 from .slices import LEAVING, TRANSFERS, needed, written
 from .tally import UNITS, Counts, unit_of
-from .touches import SECTOR, Patterns, Touch, Touched, touch
+from .touches import SECTOR, Patterns, Touch, Touched, described, touch
 from .values import Read, Registers, Step, Value, step
 
 STEPS = 1_000_000
 """Instructions that are walked at most."""
-_LOOKED_AT, _LOOKED_AGAIN = 16, 64
+_LOOKED_AT, _LOOKED_AGAIN = 6, 64
 """Times that all of a block is followed when it is reached, and then each so-manieth time."""
+_LOOKED_AT_END = 4
+"""Rounds of a loop that are followed after some were left out: its last."""
 _APART = 1 << 30
 """Bytes between variables of global memory."""
 _SHARED_ALIGNMENT = 1024
@@ -41,10 +46,10 @@ _SHARED_ALIGNMENT = 1024
 
 @dataclass
 class _Access:
-    """What an instruction was seen to touch, and how often it was reached."""
+    """What an instruction was seen to touch, by how many of the warps that came to it."""
 
     look: Touch
-    warps: float = 0.0
+    came: float = 0.0
     seen: float = 0.0
     touched: list[float] = field(default_factory=lambda: [0.0] * len(Touched._fields))
 
@@ -66,6 +71,22 @@ class _Step:
     compute: Step | None
     access: _Access | None
     decides: bool
+
+
+class _Tally(NamedTuple):
+    """What is counted so far, by the first instruction of a block.
+
+    Attributes:
+        passed: warps that came to it.
+        left: warps that left a block before it.
+        times: that it was walked.
+        unknown: as in `Counts`.
+    """
+
+    passed: dict[int, float]
+    left: dict[int, float]
+    times: dict[int, int]
+    unknown: float
 
 
 class Walk:
@@ -106,8 +127,13 @@ class Walk:
         self._leaders = sorted(
             {0, *self._targets.values(), *(i + 1 for i, o in enumerate(self.body) if _ends(o))}
         )
+        self._ranks = ranks({at: self._next(at) for at in self._leaders if at < len(self.body)})
+        self._deciding = needed(self.body, to_branch=True)
         self._steps = self._bound()
         self._ats = [one.at for one in self._steps]
+        self._stands: dict[int, int] = {}
+        self._left_over: dict[int, int] = {}
+        self._loops = Loops(self.registers, self.body, self._deciding, self._tally)
         self.unknown = 0.0
 
     def _target(self, branch: Instruction) -> int:
@@ -117,11 +143,18 @@ class Walk:
             raise TuningError(f"'{branch.mnemonic}' at a label that is not known, '{label}'")
         return found
 
+    def _next(self, start: int) -> list[int]:
+        """Blocks that may come after one: the next last, unless it is left for sure."""
+        end = self._block_end(start)
+        last = self.body[end - 1]
+        found = [self._targets[end - 1]] if last.opcode == "bra" else []
+        goes_on = not _ends(last) or last.guard is not None
+        return [*found, end] if goes_on and end < len(self.body) else found
+
     def _bound(self) -> list[_Step]:
         """The instructions that must be followed."""
         registers, patterns = self.registers, Patterns()
         wanted = needed(self.body, coordinates=self.coordinates)
-        deciding = needed(self.body, to_branch=True)
         steps = []
         for at, one in enumerate(self.body):
             if one.opcode in TRANSFERS:
@@ -131,7 +164,7 @@ class Walk:
             if computes or look is not None:
                 made = step(registers, one) if computes else None
                 access = None if look is None else _Access(look)
-                decides = not deciding.isdisjoint(written(one))
+                decides = not self._deciding.isdisjoint(written(one))
                 steps.append(_Step(at, self._guard(one), made, access, decides))
         return steps
 
@@ -160,12 +193,14 @@ class Walk:
         """
         everyone = self._everyone()
         groups: dict[int, Value | None] = {0: everyone}
-        steps = 0
+        steps, last = 0, -1
         guards = {at: self._guard(one) for at, one in enumerate(self.body) if _ends(one)}
         while groups and not self._is_done():
-            start = min(groups)
+            start = min(groups, key=self._ranks.__getitem__)
             mask = groups.pop(start)
-            end = self._block_end(start)
+            if self._ranks[start] <= last:
+                self._skip(start, {**groups, start: mask})
+            last, end = self._ranks[start], self._block_end(start)
             steps += end - start
             if steps > STEPS:
                 why = "; where it goes depends on data" if self.unknown else ""
@@ -173,16 +208,47 @@ class Walk:
             warps = self._weight(mask)
             self._passed[start] += warps
             self._left[end] += warps
+            self._loops.follow(start, warps)
             self._block(start, end, mask, warps)
-            last = self.body[end - 1]
-            if not _ends(last):
+            final = self.body[end - 1]
+            if not _ends(final):
                 self._join(groups, end, mask)
                 continue
             taken, rest = self._parted(guards[end - 1], mask)
-            if last.opcode not in LEAVING and taken is not _NOBODY:
+            if final.opcode not in LEAVING and taken is not _NOBODY:
                 self._join(groups, self._targets[end - 1], taken)
             if rest is not _NOBODY and end < len(self.body):
                 self._join(groups, end, rest)
+
+    def _tally(self) -> _Tally:
+        """What is counted so far."""
+        return _Tally(dict(self._passed), dict(self._left), dict(self._times), self.unknown)
+
+    def _skip(self, header: int, groups: Mapping[int, Value | None]) -> None:
+        """Leave out rounds of a loop, and count them as those before; one stands for them."""
+        skipped = self._loops.returned(
+            self._ranks[header], groups, self._times[header] >= self.looked_at
+        )
+        if skipped is None:
+            return
+        times, before, now = skipped.times, skipped.before, self._tally()
+        if not skipped.now:
+            for at, reached in now.times.items():
+                rounds = times * (reached - before.times.get(at, 0))
+                if rounds:
+                    self._stands[at] = rounds
+            return
+        self._loops.follow(header, times, -1)
+        for at, warps in now.passed.items():
+            self._passed[at] += times * (warps - before.passed.get(at, 0.0))
+        for at, warps in now.left.items():
+            self._left[at] += times * (warps - before.left.get(at, 0.0))
+        for at, reached in now.times.items():
+            rounds = times * (reached - before.times.get(at, 0))
+            if rounds:
+                self._times[at] += rounds
+                self._left_over[at] = _LOOKED_AT_END
+        self.unknown += times * (now.unknown - before.unknown)
 
     def _is_done(self) -> bool:
         """Whether nothing is left to find before all threads came to their end."""
@@ -204,13 +270,15 @@ class Walk:
         """Follow the instructions of a block."""
         self._times[start] += 1
         times = self._times[start]
-        again = self.looked_again and not times % self.looked_again
+        stands = 1 + self._stands.pop(start, 0)
+        near = self._left_over.pop(start, 0)
+        if near > 1:
+            self._left_over[start] = near - 1
+        again = self.looked_again and (stands > 1 or near or not times % self.looked_again)
         looks = times <= self.looked_at or again
         for at in range(bisect_left(self._ats, start), bisect_left(self._ats, end)):
             one = self._steps[at]
             if not (looks or one.decides):
-                if one.access is not None and one.guard is None:
-                    one.access.warps += warps
                 continue
             active, reached = mask, warps
             if one.guard is not None:
@@ -220,18 +288,18 @@ class Walk:
                 elif not holds.all():
                     active = holds if mask is None else mask & holds
                     reached = self._weight(active)
-            if one.access is not None and reached:
-                one.access.warps += reached
-                if looks:
-                    self._look(one.access, active, reached)
+            if one.access is not None and looks:
+                one.access.came += warps * stands
+                if reached:
+                    self._look(one.access, active, reached * stands, stands)
             if one.compute is not None:
                 one.compute(active)
 
-    def _look(self, access: _Access, mask: Value | None, warps: float) -> None:
+    def _look(self, access: _Access, mask: Value | None, warps: float, times: int) -> None:
         access.seen += warps
         for number, found in enumerate(access.look(mask)):
             if not (isinstance(found, int) and found == 0):
-                access.touched[number] += self._sum(found)
+                access.touched[number] += self._sum(found) * times
 
     def _sum(self, found: Any) -> float:
         """What all CTAs touch, from what each warp of the sample does."""
@@ -299,7 +367,8 @@ class Walk:
         kinds: Counter[str] = Counter()
         units: dict[str, float] = dict.fromkeys(UNITS, 0.0)
         matrix: Counter[str] = Counter()
-        for one, warps in zip(self.body, self.executed(), strict=True):
+        executed = self.executed()
+        for one, warps in zip(self.body, executed, strict=True):
             if warps:
                 kinds[one.opcode] += warps  # type: ignore[assignment]
                 units[unit_of(one)] += warps
@@ -308,22 +377,28 @@ class Walk:
                 ):
                     matrix[matrix_form(one).ptx] += warps  # type: ignore[assignment]
         total = [0.0] * len(Touched._fields)
+        flops = sum(_flops(name) * warps for name, warps in matrix.items())
         for step_ in self._steps:
             access = step_.access
             if access is not None and access.seen:
-                times = access.warps / access.seen
+                times = executed[step_.at] / access.came
                 found = Touched(*access.touched)
                 # As in the simulator's report, of which these are requests to global memory.
                 found = found if found.sectors else found._replace(requests=0)
                 bytes_ = (found.sectors * SECTOR + found.asked) * times
                 distinct += bytes_ * shared.get(step_.at, 1.0)
                 total = [a + b * times for a, b in zip(total, found, strict=True)]
+                if found.products:
+                    product = described(self.registers, self.body[step_.at])
+                    assert product is not None
+                    matrix[product.ptx] += found.products * times
+                    flops += product.flops * found.products * times
         touched = Touched(*(round(value, 3) for value in total))
         return Counts(
             instructions=dict(sorted(kinds.items())),
             units=units,
             matrix=dict(sorted(matrix.items())),
-            flops=sum(_flops(name) * warps for name, warps in matrix.items()),
+            flops=flops,
             requests=touched.requests,
             sectors=touched.sectors,
             wavefronts=touched.wavefronts,

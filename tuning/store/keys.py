@@ -52,7 +52,7 @@ class StudyKey:
 @cache
 def versions() -> Mapping[str, str]:
     """Of tilec, with the digest of the code that compiles and counts, and of MLIR and LLVM."""
-    found = {"tilec": metadata.version("tilec"), "code": _code()}
+    found = {"tilec": metadata.version("tilec"), "code": code_of(*_OURS)}
     for name in _BESIDE:
         try:
             found[name] = metadata.version(name)
@@ -61,11 +61,12 @@ def versions() -> Mapping[str, str]:
     return found
 
 
-def _code() -> str:
-    """The digest of tilec's files of code, wherever they lie."""
+@cache
+def code_of(*packages: str) -> str:
+    """The digest of the files of some of tilec's packages, wherever they lie."""
     made = hashlib.blake2b(digest_size=8)
     root = resources.files("tilec")
-    for package in _OURS:
+    for package in packages:
         _add(made, root / package, package)
     return made.hexdigest()
 

@@ -17,6 +17,7 @@ from ..ops.barrier import (
     WarpgroupIdOp,
 )
 from ..ops.box_modes import LOWER, STEPS, UPPER
+from ..ops.launch_control import QueryCancelOp, TryCancelOp
 from ..ops.tma import TmaLoadOp, TmaPrefetchOp, TmaReduceOp, TmaStoreOp
 from .caller import located
 from .emit import Index, emit, emit_all, i64, indices_of
@@ -88,6 +89,39 @@ def turn() -> tuple[Value, Value]:
     index = ir.IndexType.get()
     number, count = emit_all(TurnOp, [], [index, index], {})
     return number, count
+
+
+@located
+def try_cancel(
+    responses: Value, place: Index, barriers: Value, index: Index, *, multicast: bool = False
+) -> None:
+    """`tile.try_cancel`: ask for a cluster of the grid that has not started.
+
+    Args:
+        responses: buffer of responses.
+        place: which of them is written.
+        barriers: mbarriers.
+        index: which of them counts the bytes.
+        multicast: whether the response comes to all CTAs of the cluster.
+    """
+    attributes = {"multicast": ir.UnitAttr.get()} if multicast else {}
+    operands = [responses, *indices_of([place]), barriers, *indices_of([index])]
+    emit(TryCancelOp, operands, attributes=attributes)
+
+
+@located
+def query_cancel(responses: Value, place: Index) -> tuple[Value, Value, Value, Value]:
+    """`tile.query_cancel`: whether a cluster was taken over, an i1, and where it begins.
+
+    Args:
+        responses: buffer of responses.
+        place: which of them.
+    """
+    index = ir.IndexType.get()
+    types = [ir.IntegerType.get_signless(1), index, index, index]
+    operands = [responses, *indices_of([place])]
+    canceled, x, y, z = emit_all(QueryCancelOp, operands, types, {})
+    return canceled, x, y, z
 
 
 @located

@@ -21,6 +21,7 @@ from ..ops.tcgen05_moves import (
     moved_layout,
 )
 from ..ops.tensor_dot import TensorDotOp, TensorLoadOp, TensorStoreOp
+from ..ops.tensor_dot_scaled import TensorDotScaledOp
 from ..ops.tensor_memory import (
     GROUP,
     AllocTensorOp,
@@ -149,6 +150,36 @@ def tensor_dot(
     attributes = _product(form, types, flags)
     attributes["warps"] = ir.DenseI64ArrayAttr.get(list(warps))
     return emit(TensorDotOp, [a, b, c, *indices_of(indices)], c.type, attributes)
+
+
+@located
+def tensor_dot_scaled(
+    form: TensorProduct | str,
+    types: str,
+    a: Value,
+    b: Value,
+    c: Value,
+    sfa: Value,
+    sfb: Value,
+    *indices: Index,
+    warps: tuple[int, int],
+) -> Value:
+    """`tile.tensor_dot_scaled`: the same of operands with scale factors.
+
+    Args:
+        form: the instruction's key.
+        types: of D, A and B, such as `f32.e4m3.e4m3`.
+        a: a memref in shared memory.
+        b: a memref in shared memory.
+        c: a tile.
+        sfa: the factors of A, in shared memory, in the order of `tcgen05.cp`.
+        sfb: those of B.
+        indices: where `a`, `b`, `sfa` and `sfb` begin.
+        warps: warps along M, a multiple of four, and along N, that load the sums.
+    """
+    attributes = _product(form, types, ())
+    attributes["warps"] = ir.DenseI64ArrayAttr.get(list(warps))
+    return emit(TensorDotScaledOp, [a, b, c, sfa, sfb, *indices_of(indices)], c.type, attributes)
 
 
 @located

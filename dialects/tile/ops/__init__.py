@@ -17,6 +17,7 @@ from .elementwise import COMPARISONS, ELEMENTWISE, CastOp, ElementwiseOp, FillOp
 from .gather import AtomicScatterOp, GatherOp, ScatterOp
 from .inline_asm import InlineAsmOp, InlineAsmVolatileOp
 from .iota import IotaOp
+from .launch_control import QueryCancelOp, TryCancelOp
 from .layouts import ConcatOp, ConvertLayoutOp, SliceOp
 from .matrix_memory import LdmatrixOp, StmatrixOp
 from .memory import AllocSharedOp, LoadOp, StoreOp
@@ -38,6 +39,7 @@ from .tcgen05_moves import (
     Tcgen05WaitStOp,
 )
 from .tensor_dot import TensorDotOp, TensorLoadOp, TensorStoreOp
+from .tensor_dot_scaled import TensorDotScaledOp
 from .tensor_memory import (
     AllocTensorOp,
     Tcgen05AllocOp,
@@ -109,6 +111,7 @@ __all__ = [
     "MmaSpOp",
     "MmaSpScaledOp",
     "MovmatrixOp",
+    "QueryCancelOp",
     "ReduceOp",
     "ReshapeOp",
     "ScatterOp",
@@ -131,6 +134,7 @@ __all__ = [
     "Tcgen05WaitStOp",
     "TensorBufferOp",
     "TensorDotOp",
+    "TensorDotScaledOp",
     "TensorLoadOp",
     "TensorStoreOp",
     "TmaGatherOp",
@@ -141,6 +145,7 @@ __all__ = [
     "TmaScatterOp",
     "TmaStoreOp",
     "TransposeOp",
+    "TryCancelOp",
     "TurnOp",
     "WarpPartOp",
     "WarpgroupDotOp",

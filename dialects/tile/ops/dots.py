@@ -155,6 +155,10 @@ WARPGROUP_FAMILIES: Mapping[str, Family] = MappingProxyType(
 
 _TENSOR = "tcgen05.mma."
 """How the keys of instructions begin whose accumulators lie in tensor memory."""
+_OF_TENSOR: Mapping[str, bool] = MappingProxyType(
+    {DotOp.OPERATION_NAME: False, DotScaledOp.OPERATION_NAME: True}
+)
+"""The products that such instructions compute, by the op's name: whether they take factors."""
 
 
 def dot_values(op: Op) -> dict[str, Value]:
@@ -171,10 +175,10 @@ def is_of_warpgroups(op: Op) -> bool:
 
 
 def is_of_tensor_memory(op: Op) -> bool:
-    """Whether a `tile.dot` says that tensor memory holds its sums, by `tcgen05.mma`."""
+    """Whether a product of tiles says that tensor memory holds its sums, by `tcgen05.mma`."""
     found = op.attributes.get("form")
     named = isinstance(found, ir.StringAttr) and found.value.startswith(_TENSOR)
-    return named and op.operation.name == DotOp.OPERATION_NAME
+    return named and op.operation.name in _OF_TENSOR
 
 
 def reads_shared(op: Op) -> bool:
@@ -183,7 +187,7 @@ def reads_shared(op: Op) -> bool:
 
 
 def tensor_dot(op: Op) -> "DescribedProduct":
-    """The product of each `tcgen05.mma` of which a `tile.dot` that names one is made.
+    """The product of each `tcgen05.mma` of which a product of tiles that names one is made.
 
     Raises:
         TilecError: if there is none of its tiles, saying why.
@@ -192,10 +196,15 @@ def tensor_dot(op: Op) -> "DescribedProduct":
     from .tcgen05 import tensor_product  # noqa: PLC0415
 
     tiles = {name: any_tile_of(value, name) for name, value in dot_values(op).items()}
-    key = tensor_product(ir.StringAttr(op.attributes["form"]).value, scaled=False)
+    scaled = _OF_TENSOR[op.operation.name]
+    key = tensor_product(ir.StringAttr(op.attributes["form"]).value, scaled=scaled)
     unsigned = tuple(name for name, flag in FLAGS.items() if flag in op.attributes)
     rows, cols = tiles["d"].shape
-    return described_dot(key, dot_types(key, tiles, unsigned), (rows, cols))
+    found = described_dot(key, dot_types(key, tiles, unsigned), (rows, cols))
+    if scaled:
+        for name in ("sfa", "sfb"):
+            check_element(found, name, tiles[name])
+    return found
 
 
 def dot_form(op: Op) -> Mma:

@@ -14,6 +14,7 @@ from tilec.ir.mlir import ext, ir
 from tilec.isa import Family, TilecError
 from tilec.layout import LinearLayout
 
+from ..scale_images import image_of, image_rows
 from ..tensor import SCALES, TensorBuffer, check_matrix, tensor_buffer
 from .barrier import check_barrier
 from .base import TileOp, check_indices, form_of, fragment_value, memory
@@ -227,8 +228,9 @@ class Tcgen05CpOp(GroupedOp, name="tcgen05_cp"):
 
     It is asynchronous as a product is, and in order before the products that the thread issues
     after it. `32x128b.warpx4` goes to `#tile.tensor<"scale">`: 32 rows of 16 bytes are the scale
-    factors of 128 rows, those of row r in row r mod 32, from byte 4·(r / 32) on. `128x256b` and
-    `128x128b` go to 8 and 4 columns of a buffer of 128 rows, row by row.
+    factors of 128 rows, those of row r in row r mod 32, from byte 4·(r / 32) on; the source may
+    also be a buffer of that layout with a row for each, of which a constant 128 are copied.
+    `128x256b` and `128x128b` go to 8 and 4 columns of a buffer of 128 rows, row by row.
     """
 
     assembly_format = (
@@ -303,7 +305,10 @@ class Tcgen05CpOp(GroupedOp, name="tcgen05_cp"):
         Raises:
             TilecError: if no descriptor tells it.
         """
-        from ..matrix_operands import copied_operand  # noqa: PLC0415 (for Blackwell only)
+        from ..matrix_operands import copied_image, copied_operand  # noqa: PLC0415
+
+        if self.is_image:
+            return copied_image(self.mnemonic, self.operands[0])
 
         shape = self.copied
         return copied_operand(self.mnemonic, shape.rows, shape.bits // 8, self.operands[0])
@@ -316,14 +321,41 @@ class Tcgen05CpOp(GroupedOp, name="tcgen05_cp"):
         check_indices(list(self.operands)[2:], rank, "the copy")
         buffer = tensor_buffer(self.operands[1], "target")
         scales = shape.cast == "warpx4"
+        if self.is_image and not scales:
+            raise TilecError(f"{self.mnemonic} does not copy scale factors: {source.type}")
         if (buffer.held == "scale") != scales or (
             not scales and buffer.rows // buffer.group != shape.rows
         ):
             wanted = '#tile.tensor<"scale">' if scales else "a buffer of 128 rows of a CTA"
             raise TilecError(f"{self.mnemonic} goes to {wanted}, not {self.operands[1].type}")
-        self.shared_operand().check(self.source_indices)
+        if self.is_image:
+            self._check_piece()
+        else:
+            self.shared_operand().check(self.source_indices)
         check_matrix(target, self.target_indices)
         self._check_target(buffer, shape)
+
+    @property
+    def is_image(self) -> bool:
+        """Whether the source has a row for each row of scale factors, in the order of the copy."""
+        return image_of(ir.MemRefType(self.operands[0].type)) > 0
+
+    @property
+    def piece(self) -> int:
+        """Of scale factors in that order the number of the 128 rows in a matrix."""
+        row = constant_of(self.source_indices[-2])
+        assert row is not None
+        return row // image_rows(1)
+
+    def _check_piece(self) -> None:
+        """Verify which scale factors are copied."""
+        rows = ir.MemRefType(self.operands[0].type).shape[-2]
+        row, col = (constant_of(index) for index in self.source_indices[-2:])
+        if row is None or row % image_rows(1) or not 0 <= row < rows or col != 0:
+            raise TilecError(
+                f"copies the factors of {image_rows(1)} rows, from a constant multiple of that "
+                f"below {rows} on, and from column 0"
+            )
 
     def _check_target(self, buffer: TensorBuffer, shape: "CopyShape") -> None:
         """Verify where it goes: constants, in whole copies."""

@@ -27,39 +27,18 @@ if TYPE_CHECKING:
 _FLAGS = ("transpose_a", "transpose_b")
 
 
-class TensorDotOp(AwaitedProduct, name="tensor_dot"):
-    """`d = a · b + c` on a CTA's tiles, by as many `tcgen05.mma` as needed; complete with `d`.
-
-    `a` and `b` are in shared memory: the last two dimensions of a memref are those of
-    `tile.tcgen05_mma`, and the preceding dimension counts the panels of a row. `transpose_a` and
-    `transpose_b` mean that M or N is contiguous. The accumulator is in tensor memory meanwhile;
-    `c` and `d` have the layout in which `warps` load it: warps along the rows, a multiple of four,
-    and along the columns. The operands are visible to the asynchronous proxy when the op begins,
-    and are no longer read when it ends. `tile-place-accumulators` gives it its tensor memory.
-    """
-
-    assembly_format = (
-        "$a `[` ranked($indices, $a) `]` `,` $b `[` ranked($indices, $b) `]` `,` $c attr-dict "
-        "`:` type($a) `,` type($b) `,` type($c) (`->` type($d)^)?"
-    )
-    inferred_types = {"indices": "index", "d": "$c"}
+class TensorDot(AwaitedProduct):
+    """What such products have in common, with scale factors or without."""
 
     OPTIONAL = frozenset[str]()
     UNITS = frozenset(_FLAGS)
+    SCALED = False
+    """Whether its products take scale factors."""
     SEMANTICS = PURE.but(
         scope=Scope.CTA,
         layouts=LayoutRule.PRODUCT,
         effects=(Touch(Access.READ, Resource.SHARED),),
     )
-
-    a: ext.Operand[Any]
-    b: ext.Operand[Any]
-    c: ext.Operand[Any]
-    indices: Sequence[ext.Operand[Any]]
-    form: ir.StringAttr
-    types: ir.StringAttr
-    warps: Any
-    d: ext.Result[Any]
 
     @property
     def key(self) -> "DescribedProduct":
@@ -69,10 +48,13 @@ class TensorDotOp(AwaitedProduct, name="tensor_dot"):
             TilecError: if `form` and `types` make none of the tiles.
         """
         name = ir.StringAttr(self.attributes["form"]).value
-        found = tensor_product(name, scaled=False)
-        if found.group != 1 or found.stationary or found.a != "descriptor":
+        found = tensor_product(name, scaled=self.SCALED)
+        in_memory = "a" in self.memories()
+        if found.group != 1 or found.stationary or (found.a == "descriptor") != in_memory:
+            where = "shared" if in_memory else "tensor"
+            tile = "" if in_memory else ", where a tile is stored"
             raise TilecError(
-                f"is made of products of one CTA with A in shared memory, unlike {name}"
+                f"is made of products of one CTA with A in {where} memory{tile}, unlike {name}"
             )
         type_ = self.results[0].type
         if not isinstance(type_, ir.RankedTensorType) or type_.rank != 2:
@@ -111,9 +93,12 @@ class TensorDotOp(AwaitedProduct, name="tensor_dot"):
 
     def layout(self, name: str, rows: int, cols: int) -> LinearLayout:
         """The layout in which warps load the result."""
-        del name  # c has that of d
-        d = self.key.operand("d")
-        return accumulator_tile((d.rows, d.cols), rows, cols, self.grid)
+        product = self.key
+        d = product.operand("d")
+        if name == "a":
+            packed = 32 // product.operand("a").container
+            return accumulator_tile((d.rows, cols), rows, cols, self.grid, packed)
+        return accumulator_tile((d.rows, d.cols), rows, cols, self.grid)  # c has that of d
 
     @property
     def held(self) -> Value:
@@ -139,11 +124,42 @@ class TensorDotOp(AwaitedProduct, name="tensor_dot"):
             raise TilecError(f"{depth} of K are not a multiple of the {step} of {product.ptx}")
 
 
+class TensorDotOp(TensorDot, name="tensor_dot"):
+    """`d = a · b + c` on a CTA's tiles, by as many `tcgen05.mma` as needed; complete with `d`.
+
+    `a` and `b` are in shared memory: the last two dimensions of a memref are those of
+    `tile.tcgen05_mma`, and the preceding dimension counts the panels of a row. `transpose_a` and
+    `transpose_b` mean that M or N is contiguous. If `form` has A in tensor memory, `a` is a tile,
+    of whole 128 rows, in the layout in which `warps` store it there. The accumulator is in tensor
+    memory meanwhile; `c` and `d` have the layout in which `warps` load it: warps along the rows, a
+    multiple of four, and along the columns. The operands are visible to the asynchronous proxy when
+    the op begins, and are no longer read when it ends. `tile-place-accumulators` gives it its
+    tensor memory.
+    """
+
+    assembly_format = (
+        "$a (`[` ranked($indices, $a)^ `]`)? `,` $b `[` ranked($indices, $b) `]` `,` $c attr-dict "
+        "`:` type($a) `,` type($b) `,` type($c) (`->` type($d)^)?"
+    )
+    inferred_types = {"indices": "index", "d": "$c"}
+
+    a: ext.Operand[Any]
+    b: ext.Operand[Any]
+    c: ext.Operand[Any]
+    indices: Sequence[ext.Operand[Any]]
+    form: ir.StringAttr
+    types: ir.StringAttr
+    warps: Any
+    d: ext.Result[Any]
+
+
 class AccumulatorMoveOp(TileOp):
-    """What loads and stores of a whole accumulator have in common."""
+    """What loads and stores of a whole accumulator, or of a left operand, have in common."""
 
     MEMORY = 0
-    """The operand that is the accumulator."""
+    """The operand that is the buffer."""
+    HELD = ("d",)
+    """What the buffer may hold."""
 
     @property
     def held(self) -> Value:
@@ -169,7 +185,12 @@ class AccumulatorMoveOp(TileOp):
             TilecError: if there is none.
         """
         _, many, rows, cols = self.matrices
-        return move_key(rows, many * cols // self.grid[1], store=store)
+        return move_key(rows, many * cols // self.grid[1], store=store, packed=self.packed)
+
+    @property
+    def packed(self) -> int:
+        """Columns of the tile in one of 32 bits."""
+        return tensor_buffer(self.operands[self.MEMORY], "buffer").packed
 
     @property
     def unit(self) -> LinearLayout:
@@ -179,16 +200,15 @@ class AccumulatorMoveOp(TileOp):
             TilecError: as of `move`.
         """
         _, many, rows, cols = self.matrices
-        return accumulator_unit((rows, cols), many * cols // self.grid[1])
+        return accumulator_unit((rows, cols), many * cols // self.grid[1], self.packed)
 
     def check(self) -> None:
         """Verify the buffer, the warps, and the tile with its layout."""
         type_ = self.operands[self.MEMORY].type
         buffer = tensor_buffer(self.operands[self.MEMORY], "buffer")
-        if ir.MemRefType(type_).rank != 4 or buffer.held != "d" or buffer.group > 1:
-            raise TilecError(
-                f"is of the matrices of an accumulator, along M and N, of one CTA: {type_}"
-            )
+        if ir.MemRefType(type_).rank != 4 or buffer.held not in self.HELD or buffer.group > 1:
+            what = "an accumulator" + " or left operand" * (len(self.HELD) > 1)
+            raise TilecError(f"is of the matrices of {what}, along M and N, of one CTA: {type_}")
         warps = self.attributes["warps"]
         grid = list(warps) if isinstance(warps, ir.DenseI64ArrayAttr) else []
         if len(grid) != 2 or grid[0] % QUARTERS or any(n < 1 or n & (n - 1) for n in grid):
@@ -203,7 +223,7 @@ class AccumulatorMoveOp(TileOp):
                 f"{type_} is of {counted(m * n, 'matrix', 'matrices')}, a tile of "
                 f"{shape[0]}x{shape[1]}, not {self.held.type}"
             )
-        layout = accumulator_tile((rows, cols), *shape, self.grid)
+        layout = accumulator_tile((rows, cols), *shape, self.grid, self.packed)
         if isinstance(tile, TileValue) and tile.layout != layout:
             raise TilecError(f"moves a tile of the layout '{layout}', not '{tile.layout}'")
 
@@ -234,11 +254,12 @@ class TensorLoadOp(AccumulatorMoveOp, name="tensor_load"):
 
 
 class TensorStoreOp(AccumulatorMoveOp, name="tensor_store"):
-    """Store a tile to an accumulator in tensor memory; done when the op ends."""
+    """Store a tile to an accumulator or left operand in tensor memory; done when the op ends."""
 
     assembly_format = "$tile `,` $target attr-dict `:` type($tile) `,` type($target)"
 
     MEMORY = 1
+    HELD = ("d", "a")
     SEMANTICS = Semantics(
         scope=Scope.WARP,
         effects=(Touch(Access.WRITE, None, 1), Touch(Access.ORDER, Resource.TENSOR)),

@@ -1,6 +1,7 @@
 """`tile.warpgroup_dot` and its kin: a CTA's products that warpgroups read from shared memory."""
 
 from collections.abc import Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from tilec.dialects.semantics import (
@@ -49,6 +50,8 @@ class WarpgroupProduct(TileOp):
     """Operands before the indices: a, b, c, and the metadata of a sparse one."""
     COLUMNS_OF_STORED = 1
     """Columns of A for each that is stored."""
+    MATRICES = MappingProxyType({"a": 0, "b": 1})
+    """By name the numbers of the operands that are memrefs, or may be, in the order of indices."""
 
     if TYPE_CHECKING:  # fields of each
 
@@ -81,12 +84,20 @@ class WarpgroupProduct(TileOp):
         selector = f"imm_trans_{name}"
         return selector in self.attributes and bool(integer(self, selector))
 
-    def indices_of(self, name: str) -> list[Value]:
-        """Where operand `a` or `b` begins in its memref; none of one in registers."""
+    def memories(self) -> dict[str, int]:
+        """By name the numbers of the operands that are memrefs."""
         operands = list(self.operands)
-        indices, a = operands[self.FIXED :], operands[0]
-        rank = memory(a).rank if _is_in_memory(a) else 0
-        return indices[:rank] if name == "a" else indices[rank:]
+        return {name: at for name, at in self.MATRICES.items() if _is_in_memory(operands[at])}
+
+    def indices_of(self, name: str) -> list[Value]:
+        """Where an operand begins in its memref; none of one in registers."""
+        operands, at = list(self.operands), self.FIXED
+        for other, number in self.memories().items():
+            rank = memory(operands[number]).rank
+            if other == name:
+                return operands[at : at + rank]
+            at += rank
+        return []
 
     def matrix(self, name: str) -> "MatrixOperand":
         """Operand `a` or `b` in shared memory.
@@ -156,8 +167,9 @@ class WarpgroupProduct(TileOp):
         rows, cols = known["d"].shape
         names = [name for name in "ab" if name not in known]
         operands = list(self.operands)
-        total = sum(memory(operands["ab".index(name)], f"operand {name}").rank for name in names)
-        check_indices(list(self.operands)[self.FIXED :], total, " and ".join(names))
+        given = {n: operands[at] for n, at in self.MATRICES.items() if n not in known}
+        total = sum(memory(value, f"operand {name}").rank for name, value in given.items())
+        check_indices(operands[self.FIXED :], total, " and ".join(given))
         depths = {name: self._depth(name, rows if name == "a" else cols) for name in names}
         if "a" in known:
             depths["a"] = known["a"].shape[1]
@@ -167,11 +179,16 @@ class WarpgroupProduct(TileOp):
                 f"A has {counted(depths['a'], 'column')}, B {counted(depths['b'], 'row')}"
             )
 
+    def packed(self, name: str) -> int:
+        """Elements of K in each of a memref that holds operand `a` or `b`."""
+        held = self.matrix(name).buffer.element_bytes * 8
+        return max(1, held // self.key.operand(name).container)
+
     def _depth(self, name: str, extent: int) -> int:
         """K of an operand in memory, whose other extent is given."""
         found = self.matrix(name).buffer
         type_ = ir.MemRefType(self.operands["ab".index(name)].type)
-        along = found.cols * (type_.shape[-3] if type_.rank > 2 else 1)
+        along = found.cols * (type_.shape[-3] if type_.rank > 2 else 1) * self.packed(name)
         own, depth = (along, found.rows) if self.is_transposed(name) else (found.rows, along)
         if own != extent:
             raise TilecError(

@@ -82,3 +82,25 @@ func.func @layout(%d: !D, %x: !X) {
   tile.tensor_store %x, %d {warps = array<i64: 4, 1>} : !X, !D
   return
 }
+
+// -----
+
+!A = memref<1x128x64xf16, #tile.shared<"128B">>
+!C = tensor<128x128xf32>
+func.func @left(%a: tensor<128x64xf16>, %b: !A, %c: !C) {
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{'tile.tensor_dot' op is made of products of one CTA with A in tensor memory, where a tile is stored, unlike tcgen05.mma.cta_group::1.kind::f16.a::descriptor}}
+  %d = tile.tensor_dot %a, %b[%c0, %c0, %c0], %c {form = "tcgen05.mma.cta_group::1.kind::f16.a::descriptor", types = "f32.f16.f16", warps = array<i64: 4, 1>} : tensor<128x64xf16>, !A, !C
+  return
+}
+
+// -----
+
+!B = memref<1x128x64xf16, #tile.shared<"128B">>
+!C = tensor<64x128xf32>
+func.func @rows(%a: tensor<64x64xf16>, %b: !B, %c: !C) {
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{'tile.tensor_dot' op 64 rows of A are not stored to tensor memory; legal: 128}}
+  %d = tile.tensor_dot %a, %b[%c0, %c0, %c0], %c {form = "tcgen05.mma.cta_group::1.kind::f16.a::tensor", types = "f32.f16.f16", warps = array<i64: 4, 1>} : tensor<64x64xf16>, !B, !C
+  return
+}

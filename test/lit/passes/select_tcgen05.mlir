@@ -37,6 +37,21 @@ gpu.module @m [#nvvm.target<chip = "sm_100a">] {
     gpu.return
   }
 
+  // A is stored to tensor memory where it is computed.
+  // CHECK-LABEL: gpu.func @computed
+  gpu.func @computed(%a: !Array, %b: !Array, %c: !Whole) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %ta = tile.load %a[%c0, %c0] : !Array -> tensor<128x64xf16>
+    %twice = arith.addf %ta, %ta : tensor<128x64xf16>
+    %tb = tile.load %b[%c0, %c0] : !Array -> tensor<64x64xf16>
+    %zero = arith.constant dense<0.0> : tensor<128x64xf32>
+    // CHECK: tile.dot {{.*}} {form = "tcgen05.mma.cta_group::1.kind::f16.a::tensor", warps = array<i64: 4, 1>}
+    // WHY: remark: 'tile.dot' op becomes 4 tcgen05.mma.cta_group::1.kind::f16 of m128n64k16, issued by one thread; its sums lie in 64 columns of tensor memory, which 4x1 warps load, and A, which is computed, is stored there, too
+    %d = tile.dot %twice, %tb, %zero : tensor<128x64xf16>, tensor<64x64xf16>, tensor<128x64xf32>
+    tile.store %d, %c[%c0, %c0] : tensor<128x64xf32>, !Whole
+    gpu.return
+  }
+
   // CHECK-LABEL: gpu.func @declined
   // CHECK-NOT: tcgen05
   gpu.func @declined(%a: !Array, %b: !Array, %f: !Whole, %c: !Whole, %often: i1) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {

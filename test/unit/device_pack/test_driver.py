@@ -100,8 +100,8 @@ def test_a_pack_run_as_a_command(compiled, tmp_path):
     chosen = [form("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32")]
     pack = tmp_path / "pack"
     write(
-        pack, "sm_90a", chosen=chosen, elements=256, kernels=[], with_programs=False, jobs=1,
-        say=lambda _: None,
+        pack, "sm_90a", chosen=chosen, elements=256, kernels=[], suite=[], with_programs=False,
+        jobs=1, say=lambda _: None,
     )  # fmt: skip
     (tmp_path / "libcuda.so.1").symlink_to(compiled)
     done = subprocess.run(

@@ -7,6 +7,7 @@ old are told apart, and the first wrong element is named with its bits.
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -38,6 +39,7 @@ def folder(tmp_path_factory):
         chosen=chosen,
         elements=ELEMENTS,
         kernels=[],
+        suite=[],
         with_programs=False,
         jobs=1,
         say=lambda _: None,
@@ -156,8 +158,9 @@ def test_another_stream_of_random_numbers(copied, library, capsys):
     about = json.loads((copied / "pack.json").read_text())
     about["pools"]["bits"] ^= 1
     (copied / "pack.json").write_text(json.dumps(about))
-    with pytest.raises(RuntimeError, match="random numbers differ"):
-        run(copied, library, capsys)
+    status, document, _ = run(copied, library, capsys)
+    assert status == 1
+    assert "random numbers differ" in document["rows"][0]["failure"]
 
 
 def test_out_of_memory_is_said_of_every_module(copied, library, capsys):
@@ -176,7 +179,11 @@ def test_time_is_kept(copied, library, capsys):
     status, document, said = run(copied, library, capsys, "--minutes", "0")
     assert status == 0
     assert {row["skipped"] for row in document["rows"]} == {"out of time"}
-    assert f"left out: {len(FORMS)}, the first: out of time" in said
+    modules = [path.stem for path in copied.glob("forms/*.ptx")]
+    assert f"left out: {len(modules)}, the first: out of time" in said
+    assert f"plan: 0 of {len(modules)} entries" in said
+    assert f"no time for {len(modules)} of forms: " in said
+    assert {one["entry"] for one in document["plan"]} == set(modules)
 
 
 def test_the_command_without_a_driver(copied):
@@ -199,33 +206,71 @@ def test_the_command_without_a_driver(copied):
         assert done.stderr.count("\n") == 1
 
 
+ENTRIES = """
+import json, os, sys, time
+numbers = [int(n) for n in sys.argv[sys.argv.index("--entries") + 1].split(",")]
+out = open(sys.argv[sys.argv.index("--out") + 1], "w")
+def say(**line):
+    print(json.dumps(line), file=out, flush=True)
+for n in numbers:
+    say(begin=n)
+    say(row={"a": n}, entry=n)
+    if n == 1:
+        print('{"row": ', end="", file=out, flush=True)
+        PROGRAM
+    say(end=n, seconds=0.5)
+"""
+"""Stands for the pack's program: its second entry fails."""
+
+
 @pytest.mark.parametrize(
     ("program", "failure"),
     [
-        ("raise SystemExit('error: a fault')", "exit 1: error: a fault"),
-        ("import time; time.sleep(60)", "ended after 5 s"),
-        ("import os; os.kill(os.getpid(), 9)", "exit -9"),
+        ("raise SystemExit('error: a fault')", r"exit 1: error: a fault"),
+        ("time.sleep(60)", r"ended after \d s without a word"),
+        ("os.kill(os.getpid(), 9)", r"exit -9: "),
     ],
 )
-def test_sections_that_fail_keep_what_they_found(
-    copied, library, cuda, monkeypatch, program, failure
-):
-    from device_run import main
-    from device_run.pack import Pack
+def test_an_entry_that_fails_takes_no_other_along(tmp_path, monkeypatch, program, failure):
+    from device_run import entries
+    from device_run.plan import Entry
 
-    monkeypatch.setattr(main, "GRACE", 0.5)
-    (copied / "run_device.py").write_text(
-        "import sys\n"
-        "out = open(sys.argv[sys.argv.index('--out') + 1], 'w')\n"
-        f"print('{{\"a\": 1}}', file=out, flush=True)\n"
-        "print('{\"b\": ', end='', file=out, flush=True)\n"
-        f"{program}\n"
-    )
-    part = copied / "part.jsonl"
-    said = main._apart(cuda, Pack(copied), "forms", 4.5, part, None)
-    assert said.startswith(failure)
-    assert main._read(part) == [{"a": 1}]
-    assert not part.exists()
+    monkeypatch.setattr(entries, "PATIENCE", 1.5)
+    (tmp_path / "run_device.py").write_text(ENTRIES.replace("PROGRAM", program))
+    plan = [Entry("forms", name, 0, 0.0) for name in ("one", "two", "three")]
+    plan.append(Entry("runtime", "last", 1, 0.0, alone=True))
+    rows = {}
+    lines = entries.run_apart(tmp_path, plan, range(4), 100.0, "forms,runtime")
+    ended = [(entry.name, spent) for entry, spent in entries.collected(plan, lines, rows)]
+    assert ended == [("one", 0.5), ("three", 0.5), ("last", 0.5)]
+    (said,) = (row["failure"] for row in rows["forms"] if "failure" in row)
+    assert re.match(f"two: {failure}", said)
+    assert [row["a"] for row in rows["forms"] if "a" in row] == [0, 1, 2]
+    assert rows["runtime"] == [{"a": 3}]
+    assert [path.name for path in tmp_path.iterdir()] == ["run_device.py"]
+
+
+def test_the_deadline_ends_a_process(tmp_path, monkeypatch):
+    from device_run import entries
+    from device_run.plan import Entry
+
+    monkeypatch.setattr(entries, "GRACE", 0.5)
+    (tmp_path / "run_device.py").write_text(ENTRIES.replace("PROGRAM", "time.sleep(60)"))
+    plan = [Entry("forms", str(n), 0, 0.0) for n in range(3)]
+    lines = list(entries.run_apart(tmp_path, plan, range(3), 0.5, "forms"))
+    assert lines[-2]["row"]["failure"] == "1: ended after 1 s"
+    assert lines[-1] == {"left_out": 2}
+
+
+def test_a_process_that_does_not_start_is_told_once(tmp_path):
+    from device_run import entries
+    from device_run.plan import Entry
+
+    (tmp_path / "run_device.py").write_text("raise SystemExit('no numpy')")
+    plan = [Entry("forms", str(n), 0, 0.0) for n in range(3)]
+    lines = list(entries.run_apart(tmp_path, plan, range(3), 9.0, "forms"))
+    assert lines[0]["row"]["failure"] == "0: exit 1: no numpy\n"
+    assert lines[1:] == [{"left_out": 1}, {"left_out": 2}]
 
 
 def test_unknown_sections_are_refused(copied, library, capsys):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -25,11 +26,24 @@ class Pack:
     def kernels(self):
         return [json.loads(json.dumps(k.fields)) for k in self._kernels.values()]
 
+    def assembled(self, name):
+        return None
+
     def text(self, name):
         return self._kernels[name].ptx
 
 
 LONG = {"until": time.monotonic() + 1e6, "rounds": 1, "sampler": Clocks()}
+
+
+@pytest.fixture(autouse=True)
+def quick(request, monkeypatch):
+    """Few launches for a time, except where they are counted: they take long on this GPU."""
+    if "turns" not in request.node.name:
+        from device_run import timing
+
+        monkeypatch.setattr(timing, "WARM_UP", 1)
+        monkeypatch.setattr(timing, "ROUND_MS", 1.0)
 
 
 @pytest.fixture(scope="module")
@@ -75,6 +89,22 @@ def test_gemms_of_every_type_and_level_are_right(cuda, library, gemms):
     check(rows, library)
 
 
+def test_kernels_of_warpgroups_are_right(cuda, library):
+    """What is timed on Hopper: tensor maps, clusters, CTAs that take several tiles."""
+    from device_pack.kernels import CONFIGURATIONS, GEMMS, compiled
+    from device_run.gemm import run
+    from device_run.peers import NoPeers
+
+    (how,) = (how for how in CONFIGURATIONS[1] if how.tile[1] == 256)
+    pack = Pack([compiled(GEMMS[0], replace(how, group=2), "sm_90a", level=1)])
+    (fields,) = pack.kernels()
+    assert [one["kind"] for one in fields["arguments"]].count("tensor_map") == 3
+    assert fields["cluster"]
+    rows = list(run(cuda, pack, NoPeers(), shapes=[(256, 256, 128)], **LONG))
+    assert len(rows) == 1
+    check(rows, library)
+
+
 def test_attention_is_right(cuda, library, attentions):
     from device_run.attention import run
     from device_run.peers import NoPeers
@@ -89,8 +119,8 @@ def test_a_wrong_result_is_told(cuda, library, gemms, monkeypatch):
     from device_run import compare, gemm
     from device_run.peers import NoPeers
 
-    def short(arguments, matrices, scalars, grid):
-        found = values(arguments, matrices, scalars, grid)
+    def short(*given):
+        found = values(*given)
         for extent in (2, 5):  # columns of A, rows of B
             found[extent].value -= 64
         return found

@@ -66,6 +66,7 @@ WRITES = {  # what an op leaves behind besides its results
     "tile.tma_reduce": {Resource.COPIES, None},
     "tile.tma_scatter": {Resource.COPIES, None},
     "tile.tma_store": {Resource.COPIES, None},
+    "tile.try_cancel": {Resource.BARRIERS, None},
     "tile.wgmma": {Resource.ACCUMULATORS},
     "tile.wgmma_commit": {Resource.ACCUMULATORS},
     "tile.wgmma_fence": {Resource.ACCUMULATORS},

@@ -31,6 +31,7 @@ class Gemm:
         warps: of a CTA.
         turned: whether A, and whether B, lies transposed in memory.
         adds: whether C is added.
+        doubles: whether A is computed: twice what memory holds.
     """
 
     element: str = "f16"
@@ -38,6 +39,7 @@ class Gemm:
     warps: int = 4
     turned: tuple[bool, bool] = (False, False)
     adds: bool = False
+    doubles: bool = False
 
     def text(self, target: str = "sm_100a") -> str:
         """The program."""
@@ -48,6 +50,10 @@ class Gemm:
         at_b = "[%col, %k] masked transposed" if self.turned[1] else "[%k, %col] masked"
         zero = f"arith.constant dense<{'0' if total == 'i32' else '0.0'}> : !C"
         start = "tile.load %c[%row, %col] masked : !R -> !C" if self.adds else zero
+        left, twice = "%ta", ""
+        if self.doubles:
+            add = "arith.addi" if total == "i32" else "arith.addf"
+            left, twice = "%twice", f"%twice = {add} %ta, %ta : !A"
         promise = f"{{tile.aligned = 16 : i64, tile.strides = array<i64: {each}, 1>}}"
         return f"""
 !A = tensor<{m}x{k}x{self.element}>
@@ -70,7 +76,8 @@ gpu.module @m [#nvvm.target<chip = "{target}">] {{
     %product = scf.for %k = %c0 to %depth step %step iter_args(%sum = %start) -> (!C) {{
       %ta = tile.load %a{at_a} : !I -> !A
       %tb = tile.load %b{at_b} : !I -> !B
-      %next = tile.dot %ta, %tb, %sum : !A, !B, !C
+      {twice}
+      %next = tile.dot {left}, %tb, %sum : !A, !B, !C
       scf.yield %next : !C
     }}
     tile.store %product, %c[%row, %col] masked : !C, !R
@@ -92,7 +99,7 @@ gpu.module @m [#nvvm.target<chip = "{target}">] {{
         rng = np.random.default_rng(list(extents))
         a, b = (rng.integers(-3, 4, shape) for shape in ((m, k), (k, n)))
         c = rng.integers(-3, 4, (m, n)).astype(total)
-        wanted = a @ b + (c.astype(int) if self.adds else 0)
+        wanted = a @ b * (1 + self.doubles) + (c.astype(int) if self.adds else 0)
         given = [
             _in_memory(values.T if turned else values, factor)
             for values, turned in zip((a, b), self.turned, strict=True)

@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 import tilec
 from tilec.isa import TilecError, target
+from tilec.pipelines import pipeline
 from tilec.sim import SimulationError
 
 from . import kernels_of_tiles as cases
@@ -25,7 +26,10 @@ from .blackwell_programs import FAULTED, FAULTS, TYPES, Fault, Gemm
 
 KERNELS = Path(__file__).parents[3] / "examples" / "kernels"
 COUNT = int(os.environ.get("TILEC_RANDOM_BLACKWELL", "40"))
-OF_EXAMPLES = ("gemm", "fused_gemm", "gemm_fp8", "gemm_int8", "linalg_gemm", "vector_gemm", "conv")
+OF_EXAMPLES = (
+    *("gemm", "fused_gemm", "gemm_fp8", "gemm_int8", "linalg_gemm", "vector_gemm", "conv"),
+    *("attention", "attention_128"),
+)
 TARGETS = ("sm_100a", "sm_103a")
 TEN = 10
 """Faults of the default run; the others are as slow."""
@@ -41,14 +45,21 @@ slow = pytest.mark.slow
         (Gemm("f16", (128, 32, 64), 4, adds=True), (100, 40, 100)),
         pytest.param(Gemm("f16", (128, 32, 64), 4), (100, 40, 0), marks=slow),
         (Gemm("f16", (128, 64, 64), 8), (200, 100, 300)),
+        (Gemm("bf16", (128, 32, 64), 4, doubles=True), (130, 40, 150)),
+        pytest.param(Gemm("f16", (256, 64, 32), 8, doubles=True), (130, 72, 90), marks=slow),
+        pytest.param(Gemm("i8", (128, 64, 128), 8, doubles=True), (130, 72, 200), marks=slow),
     ],
-    ids=["ragged", "64 rows", "bytes along M", "adds C", "no K", "ring"],
+    ids=[
+        *("ragged", "64 rows", "bytes along M", "adds C", "no K", "ring"),
+        *("A computed", "A of two matrices computed", "bytes of A computed"),
+    ],
 )
 def test_products(gemm: Gemm, extents: tuple[int, int, int]) -> None:
     program = tilec.compile(gemm.text())
     assert "tcgen05.mma" in program.ptx
     assert "mma.sync" not in program.ptx
-    assert ("cp.async.bulk.tensor" in program.ptx) == (gemm.warps >= 8)
+    assert ("cp.async.bulk.tensor" in program.ptx) == (not gemm.doubles)
+    assert ("tcgen05.st" in program.ptx) >= gemm.doubles
     gemm.run(program, extents, sms=2)
 
 
@@ -65,6 +76,7 @@ def test_random_products(seed: int) -> None:
         warps,
         (draw.random() < 0.4, draw.random() < 0.4),
         adds=draw.random() < 0.2,
+        doubles=element in ("f16", "bf16", "i8") and rows % 128 == 0 and draw.random() < 0.3,
     )
     extents = (
         draw.randrange(1, 2 * rows),
@@ -94,6 +106,8 @@ def test_examples(kernel: Any, extents: tuple[int, ...]) -> None:
     wrong = np.abs(run.result.astype(np.float64) - run.expected)
     assert wrong.max() <= run.tolerance * max(1.0, float(np.abs(run.expected).max()))
     assert ("tcgen05.mma" in program.ptx) >= (kernel.file in OF_EXAMPLES)
+    if "attention" in kernel.file:  # of both products
+        assert "mma.sync" not in program.ptx
 
 
 @pytest.mark.parametrize("name", [TARGETS[0], pytest.param(TARGETS[1], marks=slow)])
@@ -113,8 +127,10 @@ def test_ptxas_has_nothing_to_note(
 
 @cache
 def faulted() -> str:
-    """What the program of the faults is at level 3."""
-    return tilec.compile(FAULTED.text()).tile
+    """What the program of the faults is at level 3, without warps that load."""
+    passes = pipeline(target("sm_100a")).replaced("tile-make-persistent")
+    passes = passes.replaced("tile-specialize-warps")
+    return tilec.compile(FAULTED.text(), pipeline=passes).tile
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from itertools import product
 
 import pytest
 from tilec.isa import TilecError
+from tilec.isa.described_product import described_product, product_named
 from tilec.isa.instruction_descriptor import InstructionDescriptor
 from tilec.isa.instructions import instructions, named
 from tilec.isa.matrix_descriptor import SWIZZLE_CODES, MatrixDescriptor
@@ -237,3 +238,38 @@ def test_matrix_fields_that_do_not_fit():
         MatrixDescriptor(8, 0, 0)
     with pytest.raises(TilecError, match="unknown swizzle '256B'; legal: none"):
         MatrixDescriptor(0, 0, 0, "256B")
+
+
+@pytest.mark.parametrize(
+    ("how", "descriptor"),
+    [
+        ({}, {"kind": "f16", "d": "f32", "a": "bf16", "b": "bf16", "m": 128, "n": 256}),
+        ({"group": 2}, {"kind": "tf32", "d": "f32", "a": "tf32", "b": "tf32", "m": 256, "n": 64}),
+        ({"a": "tensor"}, {"kind": "f16", "d": "f16", "a": "f16", "b": "f16", "m": 64, "n": 8}),
+        (
+            {"stationary": True},
+            {"kind": "i8", "d": "s32", "a": "s8", "b": "u8", "m": 32, "n": 64, "saturate": True},
+        ),
+        (
+            {"chunks": 1},
+            {
+                "kind": "mxf8f6f4", "d": "f32", "a": "e4m3", "b": "e2m1", "m": 128, "n": 64,
+                "sparse": True, "scale": "ue8m0",
+            },
+        ),
+    ],
+)  # fmt: skip
+def test_products_are_found_by_their_keys(how: dict, descriptor: dict) -> None:
+    """Whatever the key has; what it leaves out, such as signs, is as without."""
+    made = described_product(InstructionDescriptor(**descriptor), **how)
+    found = product_named(made.ptx)
+    assert found.descriptor == made.descriptor
+    assert (found.ptx, found.shape, found.group) == (made.ptx, made.shape, made.group)
+    assert found.flops == 2 * made.shape.m * made.shape.n * made.shape.k
+    assert [one.storage for one in found.operands] == [one.storage for one in made.operands]
+
+
+@pytest.mark.parametrize("name", ["", "mma.sync.aligned", "tcgen05.mma.cta_group::1.kind::f16"])
+def test_what_is_no_key_of_a_product_is_refused(name: str) -> None:
+    with pytest.raises(TilecError, match=r"is not a product of tcgen05\.mma"):
+        product_named(name)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
 import tilec
 from tilec.passes.analysis.costs import read_along_curve
+from tilec.sim.ptx import read
+from tilec.tuning.counting import count, plain_launch
 
 PROGRAM = """
 gpu.module @m [#nvvm.target<chip = "sm_80">] {{
@@ -110,6 +112,51 @@ def test_what_tiles_on_a_curve_read(count: int) -> None:
     runs = [places[at : at + count] for at in range(len(places) - count)]
     spans = [sum(len(set(axis)) for axis in zip(*run, strict=True)) for run in runs]
     assert read_along_curve(1, 1, count) == pytest.approx(np.mean(spans), rel=0.02)
+
+
+READERS = """
+gpu.module @m [#nvvm.target<chip = "sm_80">] {{
+  gpu.func @k(%a: memref<?x32xf32>, %b: memref<?x32xf32>, %c: memref<?x32xf32>) kernel
+      attributes {{known_block_size = array<i32: 32, 1, 1>, tile.rasterize = {order}}} {{
+    %x = gpu.block_id x
+    %y = gpu.block_id y
+    %t = gpu.thread_id x
+    %of_a = memref.load %a[%y, %t] : memref<?x32xf32>
+    %of_b = memref.load %b[%x, %t] : memref<?x32xf32>
+    %sum = arith.addf %of_a, %of_b : f32
+    memref.store %sum, %c[%x, %t] : memref<?x32xf32>
+    gpu.return
+  }}
+}}
+"""
+
+
+def by_rows(across: int, down: int) -> Iterator[Point]:
+    """All places, a row at a time."""
+    for number in range(across * down):
+        yield number % across, number // across
+
+
+@pytest.mark.parametrize(("across", "down", "at_once"), [(32, 32, 108), (40, 35, 66), (17, 48, 20)])
+@pytest.mark.parametrize(("how", "places"), [('"hilbert"', walk), ("1 : i64", by_rows)])
+def test_what_the_tuner_counts_of_a_wave(
+    how: str,
+    places: Callable[[int, int], Iterator[Point]],
+    across: int,
+    down: int,
+    at_once: int,
+) -> None:
+    """The bytes that CTAs of a wave read together, by the rows and columns that they lie in."""
+    compiled = tilec.compile(READERS.format(order=how))
+    (entry,) = compiled.kernels
+    arrays = [np.zeros((n, 32), np.float32) for n in (down, across, across)]
+    module = read(compiled.ptx)
+    launch = plain_launch(entry, module.functions["k"], arrays, (across, down, 1), at_once)
+    found = count(module, "k", launch, at_once)
+    first = list(places(across, down))[:at_once]
+    cols, rows = (len(set(axis)) for axis in zip(*first, strict=True))
+    each = 32 * 4 * across * down  # bytes of an array that all CTAs read, or write
+    assert found.distinct == pytest.approx(each * ((rows + cols) / at_once + 1))
 
 
 def test_neither_number_nor_name() -> None:

@@ -215,6 +215,14 @@ def overlapped(said: Said, held: str, there: str) -> None:
     assert said.everywhere("wgmma.wait_group") > 1
 
 
+def in_flight(said: Said) -> None:
+    assert sum("wgmma.wait_group.sync.aligned 1;" in line for line in said.kernel.text) == 1
+
+
+def awaited(said: Said) -> None:
+    assert not any("wgmma.wait_group.sync.aligned 1;" in line for line in said.kernel.text)
+
+
 def alone(said: Said) -> None:
     assert said.everywhere("cp.async.bulk.tensor", ".multicast::cluster") == 0
 
@@ -280,6 +288,8 @@ RULES: tuple[tuple[str, Callable[..., None]], ...] = (
         r"while others compute: (\d+) registers? of (\d+) hold what both need",
         overlapped,
     ),
+    (r"leaves its product in flight at the end of an iteration; the next one .*", in_flight),
+    (r"waits for its products in each iteration: .*", awaited),
     (r"leaves by TMA, through (\d+) panels? of .*", boxes),
     (r"gives tensor<(\d+(?:x\d+)*)x\w+> the layout of .*: '.* -> (.*)'", layout),
     (

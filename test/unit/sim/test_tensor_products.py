@@ -238,7 +238,19 @@ FAULTS = {
     "whether D is added": (r"setp.eq.u32 %adds.*", "", "has an operand made of"),
     "a factor's descriptor": (r"or.b64 %b0.*", "or.b64 %b0, %p_u, 0x400800200000;", "operand made"),
     "a wait for loads": (r"tcgen05.wait::ld.*", "", "before a tcgen05.wait::ld for"),
-}
+    "a fence before the barrier": (
+        r"tcgen05.fence::before_thread_sync;", "",
+        r"without a tcgen05.fence::before_thread_sync between 'tcgen05.st",
+    ),
+    "a fence behind the barrier": (
+        r"(bar.sync 0;\n\s*)tcgen05.fence::after_thread_sync;", r"\1",
+        "without a tcgen05.fence::after_thread_sync behind the barrier after 'tcgen05.st",
+    ),
+    "a fence behind the wait": (
+        r"(bra \$again;\n\s*)tcgen05.fence::after_thread_sync;", r"\1",
+        "without a tcgen05.fence::after_thread_sync behind the wait for its commit",
+    ),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("fault", FAULTS)

@@ -47,6 +47,7 @@ HEAD = """.version 8.6
 .visible .entry k(.param .u64 x)
 {
   .reg .pred %p<9>; .reg .b16 %h<9>; .reg .b32 %r<60>; .reg .b64 %rd<20>; .reg .f32 %f<40>;
+  .reg .b128 %q<2>;
   .shared .align 16 .b8 words[1024];
   ld.param.u64 %rd1, [x]; mov.u32 %r1, %tid.x; mov.u32 %r2, words;
   mul.wide.u32 %rd2, %r1, 4; add.s64 %rd2, %rd1, %rd2;
@@ -119,6 +120,11 @@ SAMPLES = {
     "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%r1];": Traits(
         first=First.SOURCE, asynchronous=True
     ),
+    # PTX ISA, "clusterlaunchcontrol"
+    "clusterlaunchcontrol.try_cancel.async.mbarrier::complete_tx::bytes.b128 [%r1], [%r2];": Traits(
+        first=First.SOURCE, asynchronous=True, takes_over=True
+    ),
+    "clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p1, %q1;": PLAIN,
     "wgmma.fence.sync.aligned;": Traits(sync=Sync.WARPGROUP),
     "wgmma.commit_group.sync.aligned;": Traits(sync=Sync.WARPGROUP),
     "wgmma.wait_group.sync.aligned 1;": Traits(sync=Sync.WARPGROUP),
@@ -202,7 +208,8 @@ UNITS = {
     "prefetch.global prefetchu applypriority.global discard.global",
     Unit.NEAR: "ld.param st.param ld.const ld.local st.local",
     Unit.COPY: "cp.async.ca cp.async.bulk.shared::cluster.mbarrier::complete_tx::bytes "
-    "cp.async.bulk.tensor cp.reduce.async.bulk cp.async.bulk.prefetch",
+    "cp.async.bulk.tensor cp.reduce.async.bulk cp.async.bulk.prefetch "
+    "clusterlaunchcontrol.try_cancel",
     Unit.EXCHANGE: "shfl.sync movmatrix",
     Unit.SYNC: "bar.sync barrier.cluster mbarrier.try_wait fence.proxy membar.cta wgmma.fence "
     "wgmma.commit_group wgmma.wait_group tcgen05.commit tcgen05.wait::ld "
@@ -213,7 +220,7 @@ UNITS = {
     Unit.SPECIAL: "ex2.approx lg2.approx sin.approx cos.approx tanh.approx rcp.rn rsqrt.approx "
     "sqrt.rn div.full.f32 div.approx.f32",
     Unit.ARITHMETIC: "add.f32 fma.rn cvt.rn setp.lt mov cvta isspacep mapa getctarank vadd "
-    "createpolicy div.u32 lop3 prmt dp4a",
+    "createpolicy div.u32 lop3 prmt dp4a clusterlaunchcontrol.query_cancel",
 }
 """The unit of some of each opcode."""
 
@@ -255,7 +262,7 @@ def bound(module: Module) -> list[tuple[Instruction, Waits | None]]:
     placement = Placement(module, function, machine.memory, 0)
     placement.parameters(np.zeros(8, np.uint8), {"x": 0})
     machine.memory.build(placement.shared_bytes, 1, 1)
-    machine.begin(0, 1)
+    machine.begin([0])
     program = Program(placement, machine)
     frame, translator = Frame(program, function), Translator(program)
     codes = [translator.code(frame, number) for number in range(len(frame.blocks))]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tilec import isa
 from tilec.isa.errors import UnknownNameError
-from tilec.tools import tile_isa, tile_layout, tile_opt, tile_run, tile_translate
+from tilec.tools import tile_isa, tile_layout, tile_opt, tile_run, tile_translate, tile_tune
 from tilec.tools import tilec as tilec_tool
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -28,9 +28,12 @@ GEMM = str(ROOT / "examples" / "gemm.mlir")
         (tile_layout.main, ["x", "--operend", "a"], "--operand"),
         (tile_opt.main, ["-mlir-print-ir-after-al"], "--mlir-print-ir-after-all"),
         (tile_translate.main, ["--mlir-to-llvm"], "--mlir-to-llvmir"),
+        (tile_tune.main, ["reprot"], "report"),
+        (tile_isa.main, ["lsit"], "list"),
+        (tile_run.main, ["x.ptx", "--numerics", "exakt"], "exact"),
     ],
 )
-def test_flags_that_are_nearly_right(main, given, meant, capsys) -> None:
+def test_words_that_are_nearly_right(main, given, meant, capsys) -> None:
     with pytest.raises(SystemExit) as ended:
         main(given)
     assert ended.value.code == 2

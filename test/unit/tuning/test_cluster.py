@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +17,8 @@ from tilec.tuning import load
 from tilec.tuning.connection import Tls, address_of
 from tilec.tuning.store import Store
 from tilec.tuning.studies import Progress
+
+from .dask_processes import Started
 
 KERNEL = """\
 import os
@@ -87,60 +86,6 @@ def without_times(store: Store) -> dict[str, Any]:
     for study in found["studies"]:
         del study["seconds"]
     return found
-
-
-class Started:
-    """A scheduler and workers, each a process."""
-
-    def __init__(self, folder: Path, tls: Sequence[str] = ()) -> None:
-        pytest.importorskip("distributed")
-        self._folder, self._tls = folder, tls
-        file = folder / "scheduler.json"
-        options = ["--port", "0", "--no-dashboard", "--scheduler-file", str(file)]
-        if tls:
-            options += ["--protocol", "tls"]
-        self.processes = [self._begin("scheduler", "--host", "127.0.0.1", *options)]
-        while not file.exists() or not file.read_text().endswith("}"):
-            assert self.processes[0].poll() is None
-            time.sleep(0.1)
-        self.address = str(json.loads(file.read_text())["address"])
-
-    def worker(self, *options: str, **variables: str) -> subprocess.Popen[bytes]:
-        folder = ["--local-directory", str(self._folder), "--host", "127.0.0.1"]
-        options = ("--nthreads", "1", "--no-nanny", "--no-dashboard", *folder, *options)
-        self.processes.append(self._begin("worker", self.address, *options, **variables))
-        return self.processes[-1]
-
-    def wait_for_workers(self, number: int) -> None:
-        import distributed
-
-        with distributed.Client(self.address, set_as_default=False) as client:
-            client.wait_for_workers(number, timeout=120)
-
-    def _begin(self, what: str, *words: str, **variables: str) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", f"distributed.cli.dask_{what}", *words, *self._tls]
-        quiet = subprocess.DEVNULL
-        return subprocess.Popen(
-            command, stdout=quiet, stderr=quiet, env={**os.environ, **variables}
-        )
-
-    def end(self) -> None:
-        for one in self.processes:
-            one.kill()
-            one.wait()
-
-
-@pytest.fixture
-def started(tmp_path: Path) -> Iterator[Callable[..., Started]]:
-    made: list[Started] = []
-
-    def start(tls: Sequence[str] = ()) -> Started:
-        made.append(Started(tmp_path, tls))
-        return made[-1]
-
-    yield start
-    for one in made:
-        one.end()
 
 
 @pytest.mark.slow

@@ -48,7 +48,7 @@ END:
 
 def quantities(found: Counts, report: Report) -> dict[str, tuple[float, float]]:
     """Each quantity by both; without what depends on how long warps wait for mbarriers."""
-    waits = ("mbarrier", "cp.async.bulk")
+    waits = ("mbarrier", "cp.async.bulk", "tcgen05.commit")
     data = [line for line in report.lines if not line.instruction.startswith(waits)]
     polls = 3 * report.waits_in_vain  # the question, its negation, and the branch back
     opcodes = found.instructions.keys() | report.instructions.keys()
@@ -133,15 +133,77 @@ def test_counts_of_more_kernels(name: str, monkeypatch: pytest.MonkeyPatch) -> N
     check(name, monkeypatch)
 
 
+def check_product(
+    monkeypatch: pytest.MonkeyPatch, name: str, extents: tuple[int, int, int], **tiles: int
+) -> tuple[Counts, Report]:
+    """A GEMM of so many rows, columns and so deep, with the example's tiles or others."""
+    warps = tiles.pop("warps", 8)
+    kernel = runpy.run_path(str(EXAMPLES / "gemm.py"))["gemm"]
+    kernel = kernel.using(target=name, device="sim", warps=warps)
+    m, n, k = extents
+    a, b = np.ones((m, k), np.float16), np.ones((k, n), np.float16)
+    grid = ceil(n / tiles.get("BN", 128)), ceil(m / tiles.get("BM", 128))
+    with counted(monkeypatch) as launches:
+        kernel[grid](a, b, np.zeros((m, n), np.float32), **tiles)
+    ((_, found, report),) = launches
+    assert found.unknown == 0
+    for what, (mine, its) in quantities(found, report).items():
+        assert abs(mine - its) <= TOLERANCE * its, what
+    return found, report
+
+
 def test_counts_of_warps_with_roles(monkeypatch: pytest.MonkeyPatch) -> None:
     """TMA, wgmma and clusters, of a persistent kernel."""
-    kernel = runpy.run_path(str(EXAMPLES / "gemm.py"))["gemm"].using(target="sm_90a", device="sim")
-    a, b = np.ones((200, 192), np.float16), np.ones((192, 264), np.float16)
-    with counted(monkeypatch) as launches:
-        kernel[3, 2](a, b, np.zeros((200, 264), np.float32))
-    ((_, found, report),) = launches
+    found, _ = check_product(monkeypatch, "sm_90a", (200, 264, 192))
     assert found.copied > 0
     assert found.operand_bytes > 0
+
+
+def test_counts_of_tensor_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """tcgen05: a thread multiplies for its CTA, as its descriptor says, beside warps that load."""
+    found, report = check_product(monkeypatch, "sm_100a", (200, 264, 320))
+    assert found.flops == report.flops == 2 * 256 * 384 * 320
+    assert found.operand_bytes == 2 * 3 * (128 + 128) * 320 * 2
+    ((form, times),) = found.matrix.items()
+    assert (form, times) == (report.matrix[0].form, report.matrix[0].warps)
+    assert form.startswith("tcgen05.mma.cta_group::1.kind::f16.m128n128k16.f32.f16.f16")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "extents", "tiles"),
+    [
+        ("sm_90a", (640, 520, 1000), {"BM": 64, "BN": 256, "BK": 64}),  # two tiles in turn
+        ("sm_90a", (512, 768, 640), {"BM": 128, "BN": 256, "BK": 64}),
+        ("sm_90a", (640, 768, 640), {"BM": 64, "BN": 64, "BK": 16}),  # several tiles a CTA
+        ("sm_90a", (512, 512, 1024), {"BM": 64, "BN": 64, "BK": 64, "warps": 4}),
+        ("sm_100a", (512, 768, 1000), {"BM": 128, "BN": 256, "BK": 64}),
+        ("sm_100a", (300, 256, 2048), {"BM": 64, "BN": 128, "BK": 64}),
+        ("sm_100a", (512, 512, 512), {"BM": 128, "BN": 64, "BK": 32, "warps": 4}),
+        ("sm_80", (320, 384, 2000), {"BM": 64, "BN": 64, "BK": 32, "warps": 4}),
+    ],
+)
+def test_counts_of_more_products(
+    name: str, extents: tuple[int, int, int], tiles: dict[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Loops of many rounds, most of which the walk leaves out."""
+    check_product(monkeypatch, name, extents, **tiles)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["sm_90a", "sm_100a"])
+@pytest.mark.parametrize(("rows", "keys", "warps"), [(64, 64, 4), (128, 64, 8)])
+def test_counts_of_attention(
+    name: str, rows: int, keys: int, warps: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two products that depend on each other, in a loop over keys."""
+    kernel = runpy.run_path(str(EXAMPLES / "attention.py"))["attention"]
+    kernel = kernel.using(target=name, device="sim", warps=warps)
+    q, k, v, o = (np.ones((2, 640, 64), np.float16) for _ in range(4))
+    with counted(monkeypatch) as launches:
+        kernel[ceil(640 / rows), 2](q, k, v, o, 0.125, BM=rows, BN=keys)
+    ((_, found, report),) = launches
+    assert found.unknown == 0
     for what, (mine, its) in quantities(found, report).items():
         assert abs(mine - its) <= TOLERANCE * its, what
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,7 @@ from tilec.passes.defaults import default_of
 from tilec.tuning import load
 from tilec.tuning.declared import Tunable
 from tilec.tuning.problems import Problem
-from tilec.tuning.store import Store
+from tilec.tuning.store import Outcome, State, Store
 
 TABLE = Path(__file__).parents[3] / "passes" / "defaults" / "table.json"
 ROWS = [
@@ -190,3 +192,25 @@ def test_kernels_of_the_table_are_the_examples() -> None:
         for one, _, row in ROWS:
             if one == kernel:
                 assert row["parameters"] in tunable.candidates(Problem(row["sizes"]))
+
+
+def test_what_only_spares_dram_is_not_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel's own, what its SMs do faster, or what is nearly as good and does less."""
+    folder = Path(__file__).parents[3] / "benchmarks"
+    monkeypatch.syspath_prepend(str(folder))
+    choice = import_module("make_defaults").choice
+
+    def outcome(tile: int, cost: float, throughput: float, work: float) -> Outcome:
+        counts = {"estimate": {"throughput": throughput, "cycles": {"tensor": work}}}
+        return Outcome({"BM": tile}, State.RANKED, counts=counts, cost=cost)
+
+    def chosen(*others: Outcome) -> int:
+        found = sorted((outcome(128, 1.0, 0.8, 5), *others), key=lambda one: one.cost or 0.0)
+        tunable = SimpleNamespace(space=SimpleNamespace(default={"BM": 128}))
+        made = choice(SimpleNamespace(outcomes=found, ranked=found), tunable)
+        return int(made.candidate["BM"])
+
+    assert chosen(outcome(256, 0.5, 0.81, 1)) == 128
+    assert chosen(outcome(256, 0.5, 0.8, 1)) == 256
+    assert chosen(outcome(256, 0.99, 0.7, 1)) == 128
+    assert chosen(outcome(256, 0.5, 0.8, 2), outcome(64, 0.505, 0.8, 1)) == 64

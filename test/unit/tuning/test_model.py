@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import ceil
 
 import pytest
@@ -54,7 +55,7 @@ def test_a_wave_that_is_not_full_and_few_bytes_in_flight_cost() -> None:
     assert more.waves == one.waves + 1
     assert more.seconds > 1.3 * one.seconds
     slow = gemm(4096, 4096, 4096, 32)
-    starved = Counts(slow.instructions, slow.matrix, sectors=slow.sectors, in_flight=1024)
+    starved = replace(slow, in_flight=1024)
     quick, late = (estimate(c, known, held, 4096, 128, 1 << 20) for c in (slow, starved))
     assert late.limit == "l2"
     assert late.seconds > quick.seconds
@@ -91,3 +92,29 @@ def test_few_ctas_leave_sms_idle_though_dram_takes_long() -> None:
     of_a_cta = 128 * 128 * 2048 / 1024
     assert large.seconds >= of_a_cta / gpu_of(known).hertz
     assert small.seconds < large.seconds
+
+
+def test_products_in_tensor_memory_are_four_times_as_fast() -> None:
+    """As fast as NVIDIA says of a B200, whose dense f16 is 2.25 PFLOPS."""
+    known, flops = target("sm_100a"), 2 * 8192**3
+    form = "tcgen05.mma.cta_group::1.kind::f16.m128n256k16.f32.f16.f16.a::descriptor"
+    counts = Counts(matrix={form: flops / (2 * 128 * 256 * 16)}, in_flight=1 << 17)
+    found = estimate(counts, known, occupancy(192, 64, 1 << 16, known), 2048, 192, 1 << 20)
+    gpu = gpu_of(known)
+    assert found.cycles["tensor"] / gpu.hertz == pytest.approx(flops / 2.25e15, rel=0.01)
+    bytes_of_one = form.replace("f16.m128n256k16.f32.f16.f16", "f8f6f4.m128n256k32.f32.e4m3.e5m2")
+    half = Counts(matrix={bytes_of_one: flops / (2 * 128 * 256 * 32)}, in_flight=1 << 17)
+    twice = estimate(half, known, occupancy(192, 64, 1 << 16, known), 2048, 192, 1 << 20)
+    assert twice.cycles["tensor"] == found.cycles["tensor"] / 2
+
+
+def test_throughput_leaves_out_what_is_waited_for() -> None:
+    """Of a launch that DRAM bounds, and few bytes in flight, what an SM multiplies remains."""
+    known = target("sm_80")
+    counts = gemm(4096, 4096, 4096, 128)
+    slow = replace(counts, in_flight=512, distinct=1e12)
+    held = occupancy(256, 120, 65536, known)
+    found = estimate(slow, known, held, 32 * 32, 256, 1 << 40)
+    multiplying = 4096**3 / 1024 / 108 / gpu_of(known).hertz
+    assert found.seconds > 10 * multiplying
+    assert multiplying <= found.throughput <= 1.1 * multiplying

@@ -86,3 +86,12 @@ def test_all(name: str, chip: str) -> None:
 @pytest.mark.parametrize("name", BLACKWELL)
 def test_tensor_memory(name: str) -> None:
     check(name, "sm_100a")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["gemm", "scaled_gemm", "attention"])
+def test_products_in_tensor_memory(name: str) -> None:
+    found = validated(f"kernels/{name}.mlir", "sm_100a")
+    assert found is not None
+    assert not found.left
+    assert {"tile-stage-tcgen05", "tile-place-accumulators"} <= set(found.validated)

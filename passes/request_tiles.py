@@ -1,0 +1,149 @@
+"""`tile-request-tiles`: CTAs ask for the tiles of clusters that have not started."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from tilec.dialects.tile.attributes import PRODUCER, TAKES_OVER
+from tilec.dialects.tile.dialect import SharedAttr
+from tilec.dialects.tile.emit import emit, emit_all, emit_effect, i64
+from tilec.dialects.tile.ops import (
+    AllocSharedOp,
+    BarrierArriveOp,
+    BarrierExpectOp,
+    BarrierInitOp,
+    BarrierWaitOp,
+    QueryCancelOp,
+    TryCancelOp,
+)
+from tilec.dialects.tile.ops.launch_control import RESPONSE_BYTES, WORDS
+from tilec.ir.aliases import Value
+from tilec.ir.dimensions import dimension_of
+from tilec.ir.mlir import gpu as upstream_gpu
+from tilec.ir.mlir import ir, scf
+from tilec.ir.ops import arith, gpu, nvvm
+from tilec.ir.ops import scf as ops_scf
+from tilec.ir.types import i1, i32
+
+from .blackwell.carried import carry, pass_on
+from .emit import index_constant
+from .hopper.rings import Ring, next_stage
+from .kernel_pass import Kernel, KernelPass
+from .search import named
+
+_STAGES = 2
+"""Responses: one is waited for while the threads that compute have still to read the other."""
+
+
+class RequestTiles(KernelPass):
+    """Let CTAs ask for tiles of clusters that have not started (`clusterlaunchcontrol`).
+
+    In: level 2, with the loops over tiles that tile-make-persistent marks `tile.takes_over`: of
+    one iteration, in which each CTA computes the tile that it was launched for. Out: the same; the
+    loops carry the tile's place in the grid and, last, whether the next request succeeded, for
+    tile-take-over-tiles. The thread that loads asks at the beginning of each tile, and all threads
+    read the response at its end. Two responses alternate; mbarriers signal that one has come, and
+    that all threads have read it.
+    """
+
+    name: ClassVar[str] = "tile-request-tiles"
+
+    def run(self, kernel: Kernel) -> None:
+        """Rewrite a kernel."""
+        loops = [op for op in named(kernel.function, [scf.ForOp]) if TAKES_OVER in op.attributes]
+        if not loops or kernel.named(QueryCancelOp):
+            return
+        loads = [_is_of_producer(loop) for loop in loops]
+        if sorted(loads) != [False, True]:  # its warps have no roles
+            for loop in loops:
+                del loop.attributes[TAKES_OVER]
+            return
+        with kernel.at(kernel.function):
+            ring, responses = _begin(kernel)
+            for loop, asks in zip(loops, loads, strict=True):
+                _request(loop, ring, responses, loads=asks)
+
+
+def _is_of_producer(op: ir.Operation) -> bool:
+    """Whether the threads that load execute an op."""
+    parent = op.parent
+    while parent is not None:
+        if PRODUCER in parent.attributes:
+            return True
+        parent = parent.operation.parent
+    return False
+
+
+def _begin(kernel: Kernel) -> tuple[Ring, Value]:
+    """Mbarriers, begun by one thread before any other comes to them, and room for responses."""
+    space = SharedAttr.get(ir.StringAttr.get("none"))
+    word = ir.IntegerType.get_signless(64)
+    barriers = ir.MemRefType.get([_STAGES], word, memory_space=space)
+    block = kernel.function.regions[0].blocks[0]
+    top = next(op for op in block.operations if not isinstance(op, AllocSharedOp))
+    with ir.InsertionPoint(top), kernel.function.location:
+        type_ = ir.MemRefType.get([_STAGES, WORDS], word, memory_space=space)
+        responses = emit(AllocSharedOp, [], type_)
+        ring = Ring(emit(AllocSharedOp, [], barriers), emit(AllocSharedOp, [], barriers))
+        thread = gpu.thread_id(gpu.Dimension.X)
+        with ops_scf.if_(arith.cmpi(arith.CmpI.EQ, thread, index_constant(0))):
+            for stage in map(index_constant, range(_STAGES)):
+                emit_effect(BarrierInitOp, [ring.full, stage], count=i64(1))
+                emit_effect(BarrierInitOp, [ring.empty, stage], count=i64(kernel.threads))
+            nvvm.fence_mbarrier_init()
+        gpu.barrier()
+    return ring, responses
+
+
+def _request(loop: ir.Operation, ring: Ring, responses: Value, *, loads: bool) -> None:
+    """Let a loop carry which tile is next.
+
+    Args:
+        loop: of one iteration.
+        ring: what signals that responses have come and been read.
+        responses: where they come to.
+        loads: whether the thread that loads executes it, which also asks.
+    """
+    with ir.InsertionPoint(loop), loop.location:
+        first: list[Value] = [gpu.block_id(axis) for axis in gpu.Dimension]
+        state: list[Value] = [arith.integer(i32(), 0), arith.integer(i1(), 0)]
+        start = [*state, *first, arith.integer(i1(), 1)]
+    own: list[Value] = []
+    for value in start:
+        loop, argument = carry(loop, value)
+        own.append(argument)
+    slot, parity, *places, _ = own
+    block = loop.regions[0].blocks[0]
+    for op in [op for op in _inside(loop) if isinstance(op.opview, upstream_gpu.BlockIdOp)]:
+        op.results[0].replace_all_uses_with(places[dimension_of(op)])
+        op.erase()
+    with ir.InsertionPoint.at_block_begin(block), loop.location:
+        stage = arith.index_castui(slot, ir.IndexType.get())
+        if loads:
+            before = arith.xori(parity, arith.integer(i1(), 1))
+            emit_effect(BarrierWaitOp, [ring.empty, stage, before])
+            emit_effect(BarrierExpectOp, [ring.full, stage], bytes=i64(RESPONSE_BYTES))
+            emit_effect(TryCancelOp, [responses, stage, ring.full, stage])
+    operations = block.operations
+    with ir.InsertionPoint(operations[len(operations) - 1]), loop.location:
+        emit_effect(BarrierWaitOp, [ring.full, stage, parity])
+        index = ir.IndexType.get()
+        types = [i1(), index, index, index]
+        canceled, *following = emit_all(QueryCancelOp, [responses, stage], types, {})
+        if not loads:
+            nvvm.fence_proxy_async_shared()  # the next response is written by another proxy
+            emit_effect(BarrierArriveOp, [ring.empty, stage])
+        further = [*next_stage(slot, parity, _STAGES), *following, canceled]
+    for value in further:
+        pass_on(loop, value)
+
+
+def _inside(loop: ir.Operation) -> list[ir.Operation]:
+    found: list[ir.Operation] = []
+
+    def look(op: ir.Operation) -> ir.WalkResult:
+        found.append(op)
+        return ir.WalkResult.ADVANCE
+
+    loop.walk(look)
+    return found

@@ -1,0 +1,276 @@
+"""A launch of a kernel, wave by wave: `launch` runs all of them, `parts` some."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from itertools import count
+
+from tilec.isa.launch import extents
+
+from .alu import Array
+from .arguments import Buffers, Image, pack, place
+from .counting import Counts, counts, report
+from .errors import LaunchError
+from .findings import Findings, StoppedError, stopped
+from .fitting import (
+    architecture,
+    check_clusters,
+    check_cooperative,
+    check_extents,
+    check_shared,
+    cluster_of,
+    kernel_of,
+    within,
+)
+from .footprint import Footprint
+from .frames import Frame
+from .heap import Heap
+from .machine import Machine
+from .memory import Memory
+from .observer import Observer
+from .order import Together, WarpByWarp
+from .orders.recorder import OrderRecorder
+from .orders.verdict import ORDER_LIMIT, verdict
+from .pending import Pending
+from .placement import Placement
+from .program import Program
+from .ptx import Module
+from .register_pool import at_entry
+from .report import Finding, Report
+from .residency import resident_ctas
+from .scheduler import Scheduler
+from .special import WORKSPACE
+from .stepping.debugger import Debugger
+from .symbols import Symbols
+from .taint.unwritten import Unwritten
+from .taint.watcher import Watcher
+from .tensor.product import NUMERICS
+from .timeline.recorder import Recorder
+from .translator import Translator
+from .wave import Geometry
+
+DEFAULT_STEPS = 5_000_000
+"""Step limit where none is given; a step is an instruction for all threads that are together."""
+
+
+class Run:
+    """A kernel and its arguments in memory, ready to be run.
+
+    Arguments and errors are those of `launch`; `args` may be the image of another process's, and
+    `footprint` has it noted which bytes of global memory are read and written.
+
+    Attributes:
+        module: the PTX text.
+        machine: its state.
+        placement: where what the kernel names lies.
+        findings: what was found wrong, in the order of discovery.
+        found: the same by kind and instruction.
+        advice: what is better avoided.
+        completed: whether all threads of what was run came to their end.
+        footprint: what was read and written, where that was asked for.
+    """
+
+    def __init__(
+        self,
+        module: Module,
+        kernel: str,
+        grid: int | Sequence[int],
+        block: int | Sequence[int],
+        args: Sequence[object] | Image,
+        *,
+        arch: str | None = None,
+        dynamic_smem: int = 0,
+        numerics: str = "exact",
+        checks: bool = True,
+        max_steps: int | None = None,
+        order: int | None = None,
+        cluster: int | Sequence[int] | None = None,
+        symbols: Mapping[str, Array] | None = None,
+        timeline: Sequence[int] | None = None,
+        debugger: Debugger | None = None,
+        footprint: bool = False,
+        every_order: bool = False,
+        order_limit: int | None = None,
+    ) -> None:
+        self.module = module
+        arch = architecture(module) if arch is None else arch
+        function = kernel_of(module, kernel)
+        geometry = Geometry(
+            extents(grid, "grid"), extents(block, "block"), *cluster_of(function, cluster)
+        )
+        check_extents(function, geometry, arch)
+        check_clusters(geometry, arch)
+        if numerics not in NUMERICS:
+            raise LaunchError(f"numerics is '{numerics}'; legal: {', '.join(NUMERICS)}")
+        memory = Memory()
+        machine = self.machine = Machine(
+            geometry, memory, arch=arch, numerics=numerics, dynamic_shared=dynamic_smem
+        )
+        placement = self.placement = Placement(module, function, memory, dynamic_smem)
+        check_shared(placement, dynamic_smem, arch)
+        self._buffers: Buffers | None = None
+        if isinstance(args, Image):
+            place(args, placement, memory)
+        else:
+            self._buffers = pack(placement, memory, args)
+        self._variables = Symbols(placement, memory, symbols)
+        if placement.named("malloc", "free"):
+            machine.heap = Heap(memory)
+        self._resident = resident_ctas(placement, geometry)
+        if placement.named(*WORKSPACE):
+            check_cooperative(function, geometry, self._resident)
+            memory.workspace = memory.allocate("the workspace of the grid's barrier", 64)
+        memory.build(placement.shared_bytes, self._resident, geometry.warps, geometry.cluster_ctas)
+        machine.pool.entry = at_entry(function, arch)
+        self._program = Program(placement, machine)
+        self._translator = Translator(self._program)
+        self.findings: list[Finding] = []
+        self.advice: list[Finding] = []
+        self._collected = Findings(module, machine, self.findings, self.advice)
+        self.completed = True
+        self.footprint = Footprint(memory) if footprint else None
+        if checks:
+            machine.observer = Observer(
+                machine,
+                self._collected,
+                machine.phases,
+                machine.clusters,
+                asynchronous=placement.asynchronous,
+            )
+            machine.observer.global_.footprint = self.footprint
+        self._order_limit = ORDER_LIMIT if order_limit is None else order_limit
+        self._orders: OrderRecorder | None = None
+        if every_order:
+            if machine.observer is None:
+                raise LaunchError("every_order=True needs checks=True")
+            self._orders = OrderRecorder(machine, module, self._order_limit)
+            machine.observer.record(self._orders)
+        if timeline is not None:
+            number = geometry.number(within(timeline, geometry))
+            machine.record(Recorder(machine, module, kernel, number))
+        self._debugger = debugger
+        if debugger is not None:
+            debugger.begin(self._program, self.findings)
+            self._translator.whole = True
+        self._entry = Frame(self._program, function)
+        if machine.observer is not None:
+            watcher = Watcher(machine, machine.observer.taint)
+            self._translator.translated = watcher.translated
+            self._translator.unwritten = Unwritten(machine.observer.taint, watcher.step)
+        self._turns = Together() if order is None else WarpByWarp(order)
+        if order is not None:
+            machine.transfers.early = random.Random(order)
+        limit = DEFAULT_STEPS * (1 if order is None else geometry.warps)
+        self._limit = limit if max_steps is None else max_steps
+
+    @property
+    def waves(self) -> int:
+        """How many waves the CTAs come in, where none take over the work of others."""
+        return -(-self.machine.geometry.ctas // self._resident)
+
+    def ctas(self, waves: range) -> range:
+        """The CTAs of some waves that follow each other, by their numbers."""
+        most = self.machine.geometry.ctas
+        return range(waves.start * self._resident, min(waves.stop * self._resident, most))
+
+    @property
+    def image(self) -> Image:
+        """The arguments for another process."""
+        assert self._buffers is not None
+        return self._buffers.image
+
+    @property
+    def found(self) -> dict[tuple[str, int], Finding]:
+        """Findings and advice by kind and position of the instruction; not what ends a run."""
+        return self._collected.known
+
+    def simulate(
+        self, waves: range | None, progress: Callable[[int, int], None] | None = None
+    ) -> None:
+        """Run waves until one does not come to its end.
+
+        Args:
+            waves: some that follow each other, of a launch whose CTAs take over no others; None
+                for all.
+            progress: told, after every wave, how many CTAs have ended and how many there are.
+        """
+        machine = self.machine
+        ctas = machine.geometry.ctas
+        pending = machine.pending = Pending(
+            machine.geometry,
+            self._resident,
+            taken=self.placement.takes_over,
+            draws=machine.transfers.early,
+        )
+        for number in count():
+            numbers = pending.start()
+            if not numbers or (waves is not None and number >= waves.stop):
+                break
+            if waves is not None and number < waves.start:
+                continue
+            machine.begin(numbers)
+            try:
+                Scheduler(
+                    machine, self._translator, self._entry, self._limit, self._turns, self._debugger
+                ).run()
+            except StoppedError as error:
+                self.completed = False
+                if self._debugger is not None:
+                    self._debugger.failed(error)
+                if machine.observer is not None:
+                    machine.observer.end()
+                self.findings.append(stopped(self.module, error))
+                break
+            machine.transfers.end(machine.observer)
+            if machine.observer is not None and machine.observer.tensor is not None:
+                machine.observer.tensor.end(machine.tensor.left())
+            if machine.observer is not None:
+                machine.observer.end()
+            if self._orders is not None:
+                self._orders.end()
+            if progress is not None:
+                progress(ctas - pending.left, ctas)
+
+    def copy_back(self) -> None:
+        """Change the host's arrays to what memory has become."""
+        assert self._buffers is not None
+        self._buffers.copy_back()
+        self._variables.copy_back()
+
+    @property
+    def unchecked(self) -> list[str]:
+        """What was not looked for, and where."""
+        observer = self.machine.observer
+        return [] if observer is None else observer.global_.unchecked
+
+    @property
+    def race_bytes(self) -> int:
+        """Memory that was taken for races between CTAs."""
+        observer = self.machine.observer
+        return 0 if observer is None else observer.global_.grid.bytes
+
+    def counts(self) -> Counts:
+        """What was executed."""
+        return counts(self.machine, self._entry)
+
+    def report(self, counted: Counts | None = None) -> Report:
+        """What was found, and what this or another process counted."""
+        made = report(
+            self.module,
+            self.placement.kernel.name,
+            self.counts() if counted is None else counted,
+            self.findings,
+            completed=self.completed,
+        )
+        made.advice, made.unchecked = self.advice, self.unchecked
+        made.race_bytes = self.race_bytes
+        if self._orders is not None and self.completed and not self.findings:
+            function, geometry = self.placement.kernel, self.machine.geometry
+            explored = verdict(self._orders, function, geometry, self._order_limit)
+            self.findings += explored.findings
+            made.unchecked = [*made.unchecked, *explored.unchecked]
+            made.orders = explored.summary
+        recorder = self.machine.recorder
+        made.timeline = None if recorder is None else recorder.end()
+        return made

@@ -1,0 +1,148 @@
+// RUN: tile-opt %s --pass-pipeline='builtin.module(tile-infer-vectors,tile-select-wgmma,tile-stage-wgmma,tile-assign-layouts,tile-specialize-warps,tile-to-fragments,tile-defer-waits,tile-check-wgmma)' --remarks 2>%t.err | FileCheck %s
+// RUN: FileCheck %s --input-file %t.err --check-prefix=WHY
+// RUN: tile-opt %s --pass-pipeline='builtin.module(tile-infer-vectors,tile-select-wgmma,tile-stage-wgmma,tile-assign-layouts,tile-specialize-warps)' | FileCheck %s --check-prefix=RECORDED
+
+// tile-specialize-warps decides, and says so on the loop and in a remark; tile-defer-waits rewrites
+// the loop: the first iteration is peeled, and a stage is released one iteration late.
+
+!Array = memref<?x?xf16, strided<[?, 1]>>
+!A = tensor<128x64xf16>
+!B = tensor<64x128xf16>
+!D = tensor<128x128xf32>
+
+gpu.module @m [#nvvm.target<chip = "sm_90a">] {
+  // RECORDED-LABEL: gpu.func @chained
+  // RECORDED: } {tile.defer_wait = true}
+  // CHECK-LABEL: gpu.func @chained
+  // CHECK: nvvm.setmaxregister decrease
+  // CHECK: %[[THERE:.*]] = arith.cmpi slt, %c0, %arg3
+  // CHECK: scf.if %[[THERE]]
+  // CHECK: tile.barrier_wait %[[FULL:.*]][%
+  // CHECK: tile.wgmma_fence %{{.*}} : !
+  // CHECK-COUNT-4: tile.wgmma %
+  // CHECK-NOT: tile.wgmma_wait
+  // CHECK: scf.for %{{.*}} = %c64{{.*}} to %arg3 step %c64 iter_args(%[[SUM:.*]] = %{{.*}}, %[[WORD:.*]] = %{{.*}}, %[[PARITY:.*]] = %{{.*}}, %[[LAST:.*]] = %c0_i32{{.*}}) -> (!{{.*}}, i32, i1, i32) {
+  // CHECK: %[[STAGE:.*]] = arith.index_castui %[[WORD]]
+  // CHECK: tile.barrier_wait %[[FULL]][%[[STAGE]]] parity %[[PARITY]]
+  // CHECK: tile.wgmma_fence{{$}}
+  // CHECK: tile.wgmma %{{.*}}, %{{.*}}, %[[SUM]] if
+  // CHECK: tile.wgmma %
+  // CHECK: tile.wgmma %
+  // CHECK: %[[NEXT:.*]] = tile.wgmma %
+  // CHECK: tile.wgmma_commit
+  // CHECK: tile.wgmma_wait 1{{$}}
+  // CHECK: %[[BEFORE:.*]] = arith.index_castui %[[LAST]]
+  // CHECK: tile.barrier_arrive %[[EMPTY:.*]][%[[BEFORE]]]
+  // CHECK: scf.yield %[[NEXT]], %{{.*}}, %{{.*}}, %[[WORD]]
+  // CHECK: tile.wgmma_wait 0 %
+  // CHECK: tile.barrier_arrive %[[EMPTY]]
+  // CHECK: else
+  // WHY: leaves its product in flight at the end of an iteration; the next one begins its own, waits for this, and releases its stage
+  gpu.func @chained(%a: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %b: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %c: memref<?x?xf32>, %depth: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c64 = arith.constant 64 : index
+    %zero = arith.constant dense<0.0> : !D
+    %r = scf.for %k = %c0 to %depth step %c64 iter_args(%sum = %zero) -> (!D) {
+      %ta = tile.load %a[%c0, %k] masked : !Array -> !A
+      %tb = tile.load %b[%k, %c0] masked : !Array -> !B
+      %next = tile.dot %ta, %tb, %sum : !A, !B, !D
+      scf.yield %next : !D
+    }
+    tile.store %r, %c[%c0, %c0] masked : !D, memref<?x?xf32>
+    gpu.return
+  }
+
+  // RECORDED-LABEL: gpu.func @pinned
+  // RECORDED-NOT: tile.defer_wait
+  // CHECK-LABEL: gpu.func @pinned
+  // CHECK-NOT: tile.wgmma_wait 1
+  // WHY: waits for its products in each iteration: tile.defer_wait = false
+  gpu.func @pinned(%a: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %b: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %c: memref<?x?xf32>, %depth: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c64 = arith.constant 64 : index
+    %zero = arith.constant dense<0.0> : !D
+    %r = scf.for %k = %c0 to %depth step %c64 iter_args(%sum = %zero) -> (!D) {
+      %ta = tile.load %a[%c0, %k] masked : !Array -> !A
+      %tb = tile.load %b[%k, %c0] masked : !Array -> !B
+      %next = tile.dot %ta, %tb, %sum : !A, !B, !D
+      scf.yield %next : !D
+    } {tile.defer_wait = false}
+    tile.store %r, %c[%c0, %c0] masked : !D, memref<?x?xf32>
+    gpu.return
+  }
+
+  // RECORDED-LABEL: gpu.func @two_stages
+  // RECORDED-NOT: tile.defer_wait
+  // CHECK-LABEL: gpu.func @two_stages
+  // CHECK-NOT: tile.wgmma_wait 1
+  // WHY: waits for its products in each iteration: a ring of 2 stages would have none to fill while two iterations are in flight
+  gpu.func @two_stages(%a: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %b: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %c: memref<?x?xf32>, %depth: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c64 = arith.constant 64 : index
+    %zero = arith.constant dense<0.0> : !D
+    %r = scf.for %k = %c0 to %depth step %c64 iter_args(%sum = %zero) -> (!D) {
+      %ta = tile.load %a[%c0, %k] masked : !Array -> !A
+      %tb = tile.load %b[%k, %c0] masked : !Array -> !B
+      %next = tile.dot %ta, %tb, %sum : !A, !B, !D
+      scf.yield %next : !D
+    } {tile.stages = 2 : i64}
+    tile.store %r, %c[%c0, %c0] masked : !D, memref<?x?xf32>
+    gpu.return
+  }
+
+  // RECORDED-LABEL: gpu.func @two_stages_pinned
+  // RECORDED: } {tile.defer_wait = true}
+  // CHECK-LABEL: gpu.func @two_stages_pinned
+  // CHECK: tile.wgmma_wait 1
+  gpu.func @two_stages_pinned(%a: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %b: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %c: memref<?x?xf32>, %depth: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c64 = arith.constant 64 : index
+    %zero = arith.constant dense<0.0> : !D
+    %r = scf.for %k = %c0 to %depth step %c64 iter_args(%sum = %zero) -> (!D) {
+      %ta = tile.load %a[%c0, %k] masked : !Array -> !A
+      %tb = tile.load %b[%k, %c0] masked : !Array -> !B
+      %next = tile.dot %ta, %tb, %sum : !A, !B, !D
+      scf.yield %next : !D
+    } {tile.stages = 2 : i64, tile.defer_wait = true}
+    tile.store %r, %c[%c0, %c0] masked : !D, memref<?x?xf32>
+    gpu.return
+  }
+
+  // The sum of each iteration is added, or used, by other instructions.
+  // CHECK-LABEL: gpu.func @added
+  // CHECK-NOT: tile.wgmma_wait 1
+  // WHY: waits for its products in each iteration: its product is not the accumulator of the next iteration
+  gpu.func @added(%a: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %b: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %c: memref<?x?xf32>, %depth: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c64 = arith.constant 64 : index
+    %zero = arith.constant dense<0.0> : !D
+    %r = scf.for %k = %c0 to %depth step %c64 iter_args(%sum = %zero) -> (!D) {
+      %ta = tile.load %a[%c0, %k] masked : !Array -> !A
+      %tb = tile.load %b[%k, %c0] masked : !Array -> !B
+      %one = tile.dot %ta, %tb, %zero : !A, !B, !D
+      %next = arith.addf %sum, %one : !D
+      scf.yield %next : !D
+    } {tile.defer_wait = true}
+    tile.store %r, %c[%c0, %c0] masked : !D, memref<?x?xf32>
+    gpu.return
+  }
+
+  // A loop that waits for cp.async has no ring.
+  // CHECK-LABEL: gpu.func @no_ring
+  // CHECK-NOT: tile.wgmma_wait 1
+  // CHECK-NOT: tile.defer_wait
+  // WHY: waits for its product in each iteration: its wait is not followed by the release of a stage alone
+  gpu.func @no_ring(%a: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %b: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %c: memref<?x?xf32>, %depth: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c64 = arith.constant 64 : index
+    %zero = arith.constant dense<0.0> : !D
+    %r = scf.for %k = %c0 to %depth step %c64 iter_args(%sum = %zero) -> (!D) {
+      %ta = tile.load %a[%c0, %k] masked : !Array -> !A
+      %tb = tile.load %b[%k, %c0] masked : !Array -> !B
+      %next = tile.dot %ta, %tb, %sum : !A, !B, !D
+      scf.yield %next : !D
+    } {tile.defer_wait = true}
+    tile.store %r, %c[%c0, %c0] masked : !D, memref<?x?xf32>
+    gpu.return
+  }
+}
