@@ -7,11 +7,14 @@ Each is first run as it is, and must be without a finding. Then one instruction 
 is changed by an operator of a class (`OPERATORS`), wherever that applies, or at so many places
 drawn at random (`--each`; places of a loop's body count once). A mutant is
 
-* found, if the run, or one of those with warps in another order, has a finding or cannot go on;
+* found, if the run, every order of its warps explored (`every_order`), or one of the runs with
+  warps in another order, has a finding or cannot go on;
 * missed, if it has none and what it computes differs;
-* unchanged, if it has none and the bits are the same. Those may be equivalent, or faults that
-  hardware alone would show: nobody has proved which, so there are two rates: found of all but
-  these, and found of all.
+* incomplete, if it has none, and not every order has been explored: it is not said to be right;
+* unchanged, if it has none, every order has been explored, and the bits are the same. Those may be
+  equivalent, or faults that hardware alone would show: nobody has proved which, so there are two
+  rates: found of all but these, and found of all.
+`in orders` counts those found that only another order than the one that ran shows.
 """
 
 from __future__ import annotations
@@ -35,6 +38,8 @@ from tilec.sim import launch
 from tilec.tools.run_program import LoadedProgram, load
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
+ORDER_LIMIT = 50_000
+"""Steps of orders explored for a mutant."""
 STEPS = 60_000
 """A mutant that takes more is an endless loop; none of the kernels takes a third."""
 
@@ -110,6 +115,23 @@ def _changed(pattern: str, new: str | Callable[[re.Match[str]], str]) -> Change:
     return change
 
 
+def _with_last(pattern: str, opcode: str, by: int) -> Change:
+    """Change its last operand, a register of 32 bits or a number, by an instruction."""
+    wanted, last = re.compile(pattern), re.compile(r"^(\s*)(@!?%\w+\s+)?(.*,\s*)(%?\w+);\s*$")
+
+    def change(line: str) -> str | None:
+        found = last.match(line) if wanted.search(line) else None
+        if found is None:
+            return None
+        space, guard, front, operand = found.groups()
+        return (
+            f"{space}{{ .reg .b32 %mutant; {opcode} %mutant, {operand}, {by}; "
+            f"{guard or ''}{front}%mutant; }}"
+        )
+
+    return change
+
+
 OPERATORS: dict[str, dict[str, Change]] = {
     "synchronisation": {
         "no barrier": _without(r"\bbar(rier)?\.(cta\.)?(sync|red)"),
@@ -122,12 +144,26 @@ OPERATORS: dict[str, dict[str, Change]] = {
         "no group of copies": _without(r"\bcp\.async\.(bulk\.)?commit_group"),
         "no arrival": _without(r"\bmbarrier\.arrive(?!.*expect_tx)"),
         "no bytes expected": _without(r"\bmbarrier\.(arrive\.)?expect_tx"),
-        "more arrivals": _changed(
-            r"(mbarrier\.init[^;]*,\s*)(\d+)", lambda m: f"{m[1]}{int(m[2]) + 1}"
+        "no arrival of bytes and all": _without(r"\bmbarrier\.arrive.*expect_tx"),
+        "two arrivals": _changed(r"^.*\bmbarrier\.arrive(?!.*expect_tx).*$", r"\g<0>\n\g<0>"),
+        "an arrival at the next mbarrier": _changed(
+            r"(mbarrier\.arrive(?!.*expect_tx)[^\[]*\[%\w+)\]", r"\1+8]"
         ),
-        "fewer bytes expected": _changed(
-            r"(expect_tx[^;]*,\s*)(\d+)", lambda m: f"{m[1]}{int(m[2]) // 2}"
+        "no initialisation": _without(r"\bmbarrier\.init"),
+        "more arrivals": _with_last(r"\bmbarrier\.init", "add.s32", 1),
+        "fewer arrivals": _with_last(r"\bmbarrier\.init", "sub.s32", 1),
+        "fewer bytes expected": _with_last(r"expect_tx", "sub.s32", 16),
+        "more bytes expected": _with_last(r"expect_tx", "add.s32", 16),
+        "no wait for a phase": _changed(
+            r"mbarrier\.try_wait\S*\s+(%\w+),.*;", r"setp.eq.u32 \1, 0, 0;"
         ),
+        "a wait for the other phase": _with_last(r"\bmbarrier\.try_wait", "xor.b32", 1),
+        "a barrier of fewer warps": _changed(
+            r"(\bbar\.sync\s+\d+,\s*)(\d+)", lambda m: f"{m[1]}{int(m[2]) - 32}"
+        ),
+        "a barrier that does not wait": _changed(r"\bbar\.sync(\s+\d+,)", r"bar.arrive\1"),
+        "no wait for the cluster": _without(r"\bbarrier\.cluster\.wait"),
+        "no group of products": _without(r"\bwgmma\.commit_group"),
         "no fence of the proxies": _without(r"\bfence\.proxy\.async"),
         "no fence of the product": _without(r"\bwgmma\.fence"),
         "no wait for the product": _without(r"\bwgmma\.wait_group"),
@@ -176,7 +212,7 @@ def mutants(ptx: str, each: int, rng: random.Random) -> Iterator[Mutant]:
 
 
 def run(kernel: Kernel, program: LoadedProgram, ptx: str, order: int | None) -> tuple[str, Any]:
-    """The first finding's kind, or empty, and the result's bits."""
+    """The first finding's kind, or the verdict if it is not `passed`, and the result's bits."""
     values = kernel.values()
     grid = extents(kernel.grid, "grid")
     passed = for_simulator(program.passed(kernel.name, [*values, *kernel.scalars], grid))
@@ -192,24 +228,29 @@ def run(kernel: Kernel, program: LoadedProgram, ptx: str, order: int | None) -> 
             cluster=program.cluster(kernel.name),
             max_steps=STEPS,
             order=order,
+            every_order=order is None,
+            order_limit=ORDER_LIMIT,
         )
     except TilecError as error:
         return f"error: {error}", b""
     kinds = [finding.kind for finding in report.findings]
-    return kinds[0] if kinds else "", values[-1].tobytes()
+    kind = "" if report.verdict == "passed" else report.verdict
+    return kinds[0] if kinds else kind, values[-1].tobytes()
 
 
 def judge(
     kernel: Kernel, program: LoadedProgram, mutant: Mutant, right: bytes, orders: int
 ) -> tuple[str, str]:
-    """`found`, `missed` or `unchanged`, and the kind of the first finding."""
+    """`found`, `missed`, `incomplete` or `unchanged`, and the kind of the first finding."""
     verdict = "unchanged"
     for order in (None, *range(1, orders + 1)):
         kind, bits = run(kernel, program, mutant.text, order)
-        if kind:
+        if kind not in ("", "incomplete"):
             return "found", kind
         if bits != right:
             verdict = "missed"
+        elif kind and verdict == "unchanged":
+            verdict = kind
     return verdict, ""
 
 
@@ -236,17 +277,21 @@ def table(found: list[dict[str, Any]]) -> Iterator[str]:
     for one in found:
         for operator in ("", one["operator"]):
             counts[one["class"], operator][one["verdict"]] += 1
-    head = f"{'':32} {'mutants':>8} {'found':>7} {'missed':>7} {'unchanged':>10}"
+            counts[one["class"], operator]["in orders"] += one.get("kind", "").startswith("order-")
+    verdicts = ("found", "missed", "incomplete", "unchanged")
+    head = f"{'':32} {'mutants':>8} {'found':>7} {'in orders':>10} {'missed':>7} {'incomplete':>11}"
+    head = f"{head} {'unchanged':>10}"
     yield f"{head} {'of harmful':>11} {'of all':>7}"
     for class_ in OPERATORS:
         for (of, operator), count in counts.items():
             if of == class_:
-                harmful = count["found"] + count["missed"]
+                total = sum(count[verdict] for verdict in verdicts)
+                harmful = total - count["unchanged"]
                 rate = f"{count['found'] / harmful:11.1%}" if harmful else f"{'':11}"
                 yield (
-                    f"{'  ' + operator if operator else class_:32} {count.total():8} "
-                    f"{count['found']:7} {count['missed']:7} {count['unchanged']:10} {rate} "
-                    f"{count['found'] / count.total():7.1%}"
+                    f"{'  ' + operator if operator else class_:32} {total:8} {count['found']:7} "
+                    f"{count['in orders']:10} {count['missed']:7} {count['incomplete']:11} "
+                    f"{count['unchanged']:10} {rate} {count['found'] / total:7.1%}"
                 )
 
 

@@ -4,6 +4,7 @@ from tilec.isa.boxes import Im2col
 
 from .errors import LaunchError, PtxError, UnsupportedInstructionError
 from .launch import launch
+from .orders.summary import Orders
 from .ptx import Module, read
 from .report import Finding, Line, MatrixCount, Report, SimulationError
 from .stepping import Breakpoint, Debugger, QuitDebugging, Stop
@@ -20,6 +21,7 @@ __all__ = [
     "Line",
     "MatrixCount",
     "Module",
+    "Orders",
     "PtxError",
     "QuitDebugging",
     "Report",

@@ -61,6 +61,10 @@ class Barriers:
             if machine.observer is not None:
                 machine.observer.arrive(number, part)
                 self._defined(sync)
+                if machine.observer.orders is not None:
+                    machine.observer.orders.barrier(
+                        sync.instruction, number, part, counts, waits=not sync.arrive
+                    )
             if sync.arrive:
                 if barrier.passed is None:
                     barrier.passed = np.zeros(machine.shape, np.bool_)

@@ -32,6 +32,8 @@ def launch(
     progress: Callable[[int, int], None] | None = None,
     timeline: Sequence[int] | None = None,
     debugger: Debugger | None = None,
+    every_order: bool = False,
+    order_limit: int | None = None,
 ) -> Report:
     """Run a kernel.
 
@@ -64,6 +66,11 @@ def launch(
         progress: told, after every wave, how many CTAs have ended and how many there are.
         timeline: the place in the grid of a CTA, as (0, 0, 0), whose `Report.timeline` is made.
         debugger: stops the launch at breakpoints and steps, and is shown its threads there.
+        every_order: after a run without a finding, explore every order in which the warps of each
+            CTA, or cluster, could have executed what they did; what is wrong in one of them has a
+            kind that begins with `order-`. Where that is not possible, the report is `incomplete`.
+        order_limit: limit on the events that are recorded for it, and on the steps of the orders
+            explored; by default `ORDER_LIMIT`.
 
     Returns:
         What was found and counted.
@@ -90,6 +97,8 @@ def launch(
         symbols=symbols,
         timeline=timeline,
         debugger=debugger,
+        every_order=every_order,
+        order_limit=order_limit,
     )
     run.simulate(None, progress)
     run.copy_back()

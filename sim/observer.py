@@ -27,6 +27,7 @@ from .checks.warpgroups import Warpgroups
 from .clusters import Clusters
 from .findings import Findings
 from .memory import Space
+from .orders.recorder import OrderRecorder
 from .phases import Phases
 from .ptx.module import Instruction
 from .registers import Registers
@@ -49,6 +50,7 @@ class Observer:
         mbarriers: checks of those, and what they order.
         peers: whether the CTAs of a cluster are there when others touch their shared memory.
         peer_races: in which order they do.
+        orders: records what may come in another order; None if nobody asks for that.
     """
 
     def __init__(
@@ -62,6 +64,7 @@ class Observer:
     ) -> None:
         self.wave = wave
         self.phases = phases
+        self.orders: OrderRecorder | None = None
         self.peers = Peers(wave, findings, clusters, phases)
         self.findings = findings
         self.bounds = Bounds(wave.memory, findings)
@@ -87,6 +90,14 @@ class Observer:
             else TensorChecks(wave, findings, self.progress, self.in_flight)
         )
 
+    def record(self, orders: OrderRecorder) -> None:
+        """Have recorded what may come in another order."""
+        self.orders = orders
+        if self.warpgroups is not None:
+            self.warpgroups.orders = orders
+        if self.tensor is not None:
+            self.tensor.orders = orders
+
     def begin(self) -> None:
         """Begin a wave."""
         self.progress.begin()
@@ -102,6 +113,8 @@ class Observer:
             self.warpgroups.begin()
         if self.tensor is not None:
             self.tensor.begin()
+        if self.orders is not None:
+            self.orders.begin()
 
     def end(self) -> None:
         """End a wave."""
@@ -140,10 +153,14 @@ class Observer:
         if taint.replaying:
             return taint.replayed(space, offsets, size, mask, kind, values)
         if space.name == "shared::cluster":
+            if self.orders is not None and kind is not Access.BARRIER:
+                self.orders.elsewhere(instruction)
             return self._access_peer(instruction, space, offsets, size, mask, kind)
         legal = self.bounds.check(instruction, space, offsets, size, mask, kind)
         if kind.orders:
             self.progress.acquire(legal)
+        if self.orders is not None:
+            self.orders.access(instruction, space, offsets, size, legal, kind)
         if space.name == "shared":
             if counted:
                 self.traffic.count_shared(instruction, offsets, size, legal, kind, form)
@@ -233,8 +250,10 @@ class Observer:
         """What the asynchronous copy that comes next reads in global memory, in bytes."""
         self.shared.copies.read(offsets, size)
 
-    def meet(self, instruction: Instruction) -> None:
+    def meet(self, instruction: Instruction, number: int) -> None:
         """All threads that have not exited come to a barrier together."""
+        if self.orders is not None:
+            self.orders.barrier(instruction, number, self.wave.active(), None, waits=True)
         if self.wave.mask is not None:
             self._absent(instruction, self.wave.active())
         self.global_.settle()
@@ -383,17 +402,23 @@ class Observer:
         first = memory.shared_base + touching.owners * memory.shared_stride
         self.taint.overwrite(first[:, None] + touching.bytes())
 
-    def proxy_fence(self, threads: Array) -> None:
+    def proxy_fence(self, instruction: Instruction, threads: Array) -> None:
         """Threads order what they did by the generic proxy before what the other does."""
+        if self.orders is not None:
+            self.orders.fence(instruction)
         if self.in_flight is not None:
             self.in_flight.fence(threads)
 
-    def commit(self) -> None:
+    def commit(self, instruction: Instruction) -> None:
         """Threads close a group of copies."""
+        if self.orders is not None:
+            self.orders.copies_commit(instruction, bulk=False)
         self.shared.commit()
 
-    def wait(self, left: int, *, uncommitted: bool) -> None:
+    def wait(self, instruction: Instruction, left: int, *, uncommitted: bool) -> None:
         """Threads wait for their groups of copies but the last `left`."""
+        if self.orders is not None:
+            self.orders.copies_wait(instruction, left, bulk=False, everything=uncommitted)
         self.shared.wait(left, uncommitted=uncommitted)
 
     def stored(

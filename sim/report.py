@@ -10,6 +10,7 @@ from textwrap import fill
 from tilec.isa import TilecError
 from tilec.isa.wording import counted
 
+from .orders.summary import Orders
 from .timeline.timeline import Timeline
 
 
@@ -32,13 +33,15 @@ class Finding:
     Attributes:
         kind: `out-of-bounds`, `misaligned`, `wrong-space`, `read-only`, `uninitialised`,
             `async`, `proxy`, `mbarrier`, `tensor-map`, `cluster`, `wgmma`, `registers`, `race`,
-            `barrier`, `partial-warp`, `deadlock`, `heap`, `step-limit` or `trap`.
+            `barrier`, `partial-warp`, `deadlock`, `heap`, `step-limit` or `trap`; one that begins
+            with `order-` is of an order of warps that did not run.
         message: what and where, in words.
         line: line of the PTX text; 0 where none is to blame.
         source: `file:line` that `.loc` gave for it, or empty.
         thread: the first thread concerned, or empty.
         address: the address it used, or None.
         count: threads concerned, over the whole run.
+        order: the last steps of warps before it, in an order that did not run.
     """
 
     kind: str
@@ -48,10 +51,12 @@ class Finding:
     thread: str = ""
     address: int | None = None
     count: int = 1
+    order: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         more = f" (and {self.count - 1} more)" if self.count > 1 else ""
-        return f"{self.kind}: {self.message}{more}"
+        steps = "".join(f"\n  {step}" for step in self.order)
+        return f"{self.kind}: {self.message}{more}{steps}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +134,7 @@ class Report:
         lines: the same for every instruction of the text that was executed, in its order.
         race_bytes: memory that was taken for races between CTAs.
         timeline: what the warps of one CTA did, where `launch` was asked for it.
+        orders: how other orders of warps were explored, where `launch` was asked for it.
     """
 
     kernel: str
@@ -154,6 +160,7 @@ class Report:
     lines: list[Line] = field(default_factory=list)
     race_bytes: int = 0
     timeline: Timeline | None = None
+    orders: Orders | None = None
 
     def __repr__(self) -> str:
         """A few lines, for a prompt; `to_text` says it all."""
@@ -217,6 +224,7 @@ class Report:
             ("global requests", self.requests),
             ("global sectors", self.sectors),
             *([("bytes for races between CTAs", self.race_bytes)] if self.race_bytes else []),
+            *([("orders of warps explored", self.orders.orders)] if self.orders else []),
             ("shared wavefronts", self.wavefronts),
             ("  of them conflicts", self.conflicts),
         ]

@@ -32,6 +32,8 @@ from .native.choice import chosen
 from .native.engine import Native
 from .observer import Observer
 from .order import Together, WarpByWarp
+from .orders.recorder import OrderRecorder
+from .orders.verdict import ORDER_LIMIT, verdict
 from .pending import Pending
 from .placement import Placement
 from .program import Program
@@ -90,6 +92,8 @@ class Run:
         timeline: Sequence[int] | None = None,
         debugger: Debugger | None = None,
         footprint: bool = False,
+        every_order: bool = False,
+        order_limit: int | None = None,
     ) -> None:
         self.module = module
         arch = architecture(module) if arch is None else arch
@@ -137,6 +141,13 @@ class Run:
                 asynchronous=placement.asynchronous,
             )
             machine.observer.global_.footprint = self.footprint
+        self._order_limit = ORDER_LIMIT if order_limit is None else order_limit
+        self._orders: OrderRecorder | None = None
+        if every_order:
+            if machine.observer is None:
+                raise LaunchError("every_order=True needs checks=True")
+            self._orders = OrderRecorder(machine, module, self._order_limit)
+            machine.observer.record(self._orders)
         if timeline is not None:
             number = geometry.number(within(timeline, geometry))
             machine.record(Recorder(machine, module, kernel, number))
@@ -220,6 +231,8 @@ class Run:
                 machine.observer.tensor.end(machine.tensor.left())
             if machine.observer is not None:
                 machine.observer.end()
+            if self._orders is not None:
+                self._orders.end()
             if progress is not None:
                 progress(ctas - pending.left, ctas)
 
@@ -256,6 +269,12 @@ class Run:
         )
         made.advice, made.unchecked = self.advice, self.unchecked
         made.race_bytes = self.race_bytes
+        if self._orders is not None and self.completed and not self.findings:
+            function, geometry = self.placement.kernel, self.machine.geometry
+            explored = verdict(self._orders, function, geometry, self._order_limit)
+            self.findings += explored.findings
+            made.unchecked = [*made.unchecked, *explored.unchecked]
+            made.orders = explored.summary
         recorder = self.machine.recorder
         made.timeline = None if recorder is None else recorder.end()
         return made

@@ -101,6 +101,15 @@ class Transfers:
         """A copy is issued."""
         if self.recorder is not None:
             self.recorder.load(load, load.instruction, load.thread, load.bytes)
+        if observer is not None and observer.orders is not None:
+            observer.orders.load(
+                load.instruction,
+                load.thread,
+                load.barrier,
+                load.operation,
+                bytes_=load.bytes,
+                arrivals=load.arrivals,
+            )
         if self.early is not None and self.early.random() < 0.5:
             self._land(load, observer)
         else:
@@ -149,21 +158,31 @@ class Transfers:
 
     # From shared memory
 
-    def store(self, thread: Thread, store: Callable[[int], Store]) -> None:
+    def store(
+        self, thread: Thread, store: Callable[[int], Store], observer: Observer | None
+    ) -> None:
         """A copy is issued; `store` makes it, given its group."""
         groups = self._groups.setdefault(thread, _Groups())
         issued = store(groups.committed)
         groups.stores.append(issued)
         if self.recorder is not None:
             self.recorder.store(issued, issued.instruction, thread)
+        if observer is not None and observer.orders is not None:
+            observer.orders.store(issued.instruction, thread, issued.operation)
 
-    def commit(self, threads: Array) -> None:
+    def commit(self, instruction: Instruction, threads: Array, observer: Observer | None) -> None:
         """Threads close their group of copies."""
+        if observer is not None and observer.orders is not None:
+            observer.orders.copies_commit(instruction, bulk=True)
         for thread in map(_thread, np.argwhere(threads).tolist()):
             self._groups.setdefault(thread, _Groups()).committed += 1
 
-    def wait(self, threads: Array, left: int, observer: Observer | None) -> None:
+    def wait(
+        self, instruction: Instruction, threads: Array, left: int, observer: Observer | None
+    ) -> None:
         """Threads wait for their groups but the last `left`."""
+        if observer is not None and observer.orders is not None:
+            observer.orders.copies_wait(instruction, left, bulk=True)
         for thread, groups in self._groups.items():
             if groups.stores and threads[thread]:
                 self._finish(thread, groups, groups.committed - left, observer)

@@ -20,6 +20,7 @@ from tilec.isa import TilecError, target
 from tilec.isa.launch import extents
 from tilec.launch.simulated import SMS, for_simulator
 from tilec.runtime import cuda
+from tilec.sim.orders.verdict import ORDER_LIMIT
 from tilec.sim.tensor.product import NUMERICS
 
 from .cluster_flags import add_tls_flags, tls_of
@@ -142,6 +143,10 @@ def parser() -> argparse.ArgumentParser:
         help="do not check memory accesses and barriers",
     )
     add("--max-steps", metavar="N", type=_count, help="stop a run after so many steps")
+    what = "explore every order of a CTA's warps, not only the one that runs"
+    add("--every-order", action="store_true", help=what)
+    what = f"most events to record and steps to take for that; default: {ORDER_LIMIT:,}"
+    add("--order-limit", metavar="N", type=_count, help=what)
     what = "stop before the first instruction, and read commands; `help` lists them"
     add("--debug", action="store_true", help=what)
     what = "the same, and read the commands from a file instead of standard input"
@@ -178,6 +183,8 @@ def _dry_run(program: LoadedProgram, arguments: argparse.Namespace) -> int:
 
 def _run(program: LoadedProgram, arguments: argparse.Namespace) -> int:
     arguments.debug |= arguments.debug_commands is not None
+    if arguments.order_limit is not None and not arguments.every_order:
+        raise TilecError("--order-limit is for --every-order")
     _check_cluster(arguments)
     if arguments.explore and program.compiled is None:
         raise TilecError(f"--explore shows a tile program's passes; {arguments.input} is PTX")
@@ -219,6 +226,7 @@ def _check_cluster(arguments: argparse.Namespace) -> None:
     for flag, given in (
         ("--timeline", arguments.timeline),
         ("--explore", arguments.explore),
+        ("--every-order", arguments.every_order),
         ("--debug", arguments.debug),
     ):
         if given:
@@ -253,6 +261,7 @@ def _on_gpu(program: LoadedProgram, arguments: argparse.Namespace) -> bool:
             ("--symbol", arguments.symbol),
             ("--timeline", arguments.timeline),
             ("--explore", arguments.explore),
+            ("--every-order", arguments.every_order),
             ("--debug", arguments.debug),
             ("--scheduler", arguments.scheduler),
             ("--report html", arguments.report == "html"),
@@ -336,6 +345,8 @@ def _simulated(
             progress=None if bar is None else bar.update,
             timeline=arguments.cta if arguments.timeline or arguments.explore else None,
             debugger=None if session is None else session.debugger,
+            every_order=arguments.every_order,
+            order_limit=arguments.order_limit,
         )
 
 

@@ -16,6 +16,7 @@ from tilec.isa.tensor_memory import COLUMNS
 
 from ..alu import Array
 from ..findings import Findings
+from ..orders.recorder import OrderRecorder
 from ..ptx.module import Instruction
 from ..wave import Wave
 from .commits import Commit
@@ -56,6 +57,7 @@ class TensorChecks:
         self.findings = findings
         self.progress = progress
         self.in_flight = in_flight
+        self.orders: OrderRecorder | None = None
         self.fences = TensorFences(findings.module, progress)
 
     def begin(self) -> None:
@@ -116,6 +118,8 @@ class TensorChecks:
         self._after_products(instruction, thread, columns, "writes", cta)
         issued = self._open.setdefault(thread, [])
         for granules, padded in reads:
+            if self.orders is not None:
+                self.orders.tensor_read(instruction, thread, cta, granules)
             issued.append(
                 self.in_flight.read(instruction, [thread], granules, padded=padded, cta=cta)
             )

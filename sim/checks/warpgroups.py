@@ -14,6 +14,7 @@ from tilec.isa import WARPGROUP_WARPS
 
 from ..alu import Array
 from ..findings import Findings
+from ..orders.recorder import OrderRecorder
 from ..ptx.module import Instruction
 from ..wave import Wave
 from .in_flight import InFlight
@@ -52,6 +53,7 @@ class Warpgroups:
         self.wave = wave
         self.findings = findings
         self.in_flight = in_flight
+        self.orders: OrderRecorder | None = None
 
     def begin(self) -> None:
         """Begin a wave."""
@@ -85,12 +87,16 @@ class Warpgroups:
         self._time += 1
         self._fenced[self.of(self.wave.active())] = self._time
 
-    def commit(self) -> None:
+    def commit(self, instruction: Instruction) -> None:
         """They close their group."""
+        if self.orders is not None:
+            self.orders.product_commit(instruction)
         self._committed += self.of(self.wave.active())
 
-    def wait(self, left: int) -> None:
+    def wait(self, instruction: Instruction, left: int) -> None:
         """They wait for all of their groups but the last `left`."""
+        if self.orders is not None:
+            self.orders.product_wait(instruction, left)
         groups = self.of(self.wave.active())
         reached = np.maximum(self._complete, self._committed - left)
         self._complete = np.where(groups, reached, self._complete)
@@ -175,6 +181,8 @@ class Warpgroups:
     def reads(self, instruction: Instruction, cta: int, group: int, granules: Array) -> None:
         """A warpgroup's product reads granules of its CTA's shared memory."""
         threads = [(cta, group * WARPGROUP_WARPS + warp, 0) for warp in range(WARPGROUP_WARPS)]
+        if self.orders is not None:
+            self.orders.product_read(instruction, cta, group, granules)
         operation = self.in_flight.read(instruction, threads, granules, followed=True)
         number = int(self._committed[cta, group]) + 1
         self._reads.setdefault((cta, group), []).append((number, operation))

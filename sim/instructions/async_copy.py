@@ -130,7 +130,8 @@ def _commit(binding: Binding) -> Step:
     machine = binding.machine
     if machine.observer is None:
         return lambda: None
-    return machine.observer.commit
+    observer, where = machine.observer, binding.instruction
+    return lambda: observer.commit(where)
 
 
 def _wait(binding: Binding) -> Step:
@@ -142,7 +143,7 @@ def _wait(binding: Binding) -> Step:
             raise binding.error("'cp.async.wait_group' takes a constant")
         left = operand.value
     everything = "wait_all" in binding.modifiers
-    observer = machine.observer
+    observer, where = machine.observer, binding.instruction
     if observer is None:
         return lambda: None
-    return lambda: observer.wait(left, uncommitted=everything)
+    return lambda: observer.wait(where, left, uncommitted=everything)

@@ -35,7 +35,7 @@ def _bar(binding: Binding) -> Step:
     if not arrive and "sync" not in modifiers:
         raise binding.error(f"unsupported instruction '{binding.instruction.mnemonic}'")
     number, *count = binding.expect(1, 2)
-    binding.sync = BarrierSync(
+    sync = binding.sync = BarrierSync(
         binding.instruction,
         binding.source(number, "u32"),
         binding.source(count[0], "u32") if count else None,
@@ -47,7 +47,7 @@ def _bar(binding: Binding) -> Step:
 
     def step() -> None:
         if machine.observer is not None:
-            machine.observer.meet(where)
+            machine.observer.meet(where, int(machine.registers[sync.number].flat[0]))
 
     return step
 
@@ -73,7 +73,7 @@ def _red(binding: Binding, aligned: bool) -> Step:
 
     def step() -> None:
         if machine.observer is not None:
-            machine.observer.meet(where)
+            machine.observer.meet(where, int(registers[sync.number].flat[0]))
         active = machine.active()
         holds = (machine.full(registers[predicate]) & active).sum(axis=(1, 2))
         result = reduction(sync, holds, active.sum(axis=(1, 2)))
@@ -101,7 +101,7 @@ def _fence(binding: Binding) -> Step:
     if "proxy" in modifiers:
         if not any(word.startswith("async") for word in modifiers):
             return _nothing
-        return lambda: observer.proxy_fence(machine.active())
+        return lambda: observer.proxy_fence(where, machine.active())
 
     def fence() -> None:
         observer.fence(where)

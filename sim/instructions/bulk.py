@@ -216,13 +216,13 @@ def _target(machine: Machine, place: Place, end: int, size: int, combine: Combin
 
 def _commit(binding: Binding) -> Step:
     binding.expect(0)
-    machine = binding.machine
-    return lambda: machine.transfers.commit(machine.active())
+    machine, where = binding.machine, binding.instruction
+    return lambda: machine.transfers.commit(where, machine.active(), machine.observer)
 
 
 def _wait(binding: Binding) -> Step:
     (operand,) = binding.expect(1)
     if not isinstance(operand, Integer):
         raise binding.error(f"'{binding.instruction.mnemonic}' takes a constant")
-    machine, left = binding.machine, operand.value
-    return lambda: machine.transfers.wait(machine.active(), left, machine.observer)
+    machine, left, where = binding.machine, operand.value, binding.instruction
+    return lambda: machine.transfers.wait(where, machine.active(), left, machine.observer)

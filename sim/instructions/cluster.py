@@ -55,6 +55,8 @@ def bind_barrier(binding: Binding) -> Step:
         active = machine.active()
         clusters.wait(active)
         if observer is not None:
+            if observer.orders is not None:
+                observer.orders.cluster(binding.instruction, active, waits=True)
             observer.progress.leave_cluster(BARRIER, active)
 
     return step
@@ -70,6 +72,8 @@ def _arrive(binding: Binding) -> Step:
         if not relaxed:
             publish(machine)
         if observer is not None:
+            if observer.orders is not None:
+                observer.orders.cluster(binding.instruction, active, waits=False)
             # A relaxed arrival publishes what a fence before it has.
             released = active & clusters.fenced[..., None]
             if released.any():

@@ -213,6 +213,7 @@ class Courier:
         machine.transfers.store(
             place.thread,
             lambda group: Store(self.instruction, moved, group, operation),
+            machine.observer,
         )
 
     def receivers(self, place: Place, mask: int | None) -> Iterator[tuple[Place, int]]:

@@ -82,6 +82,8 @@ def _try_cancel(binding: Binding) -> Step:
             if place.thread not in barriers:
                 continue
             _check_asked(binding, place.thread)
+            if machine.observer is not None and machine.observer.orders is not None:
+                machine.observer.orders.take_over(binding.instruction, place.thread)
             response = _response(machine)
             for one, far in courier.receivers(place, everyone):
                 object_ = barriers[place.thread] + far * (stride >> 3)

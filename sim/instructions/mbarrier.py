@@ -16,6 +16,7 @@ from ..alu import Array
 from ..binding import Binding
 from ..machine import Step
 from ..memory import Space
+from ..orders.recorder import OrderRecorder
 from ..phases import PHASE, U64, pack, unpack
 from ..ptx.module import Address, Instruction, Operand
 from ..taint.flows import harm
@@ -97,7 +98,11 @@ class MBarrier:
         return legal
 
     def update(
-        self, change: Callable[..., Array], *operands: Array, signals: bool = False
+        self,
+        change: Callable[..., Array],
+        *operands: Array,
+        signals: bool = False,
+        note: Callable[[OrderRecorder, Array, Array], None] | None = None,
     ) -> tuple[Array, Array]:
         """Change the objects, thread by thread; what each found, and which threads those are.
 
@@ -105,12 +110,15 @@ class MBarrier:
             change: the object and the operands of a thread to the object that it leaves.
             operands: of each thread.
             signals: whether the threads release what they have done to those who wait.
+            note: notes what may come in another order, given the objects and the threads.
         """
         machine = self.machine
         index, chosen = self.places()
         observer = machine.observer
         if signals and observer is not None:
             observer.mbarriers.signal(index, chosen)
+        if note is not None and observer is not None and observer.orders is not None:
+            note(observer.orders, index, chosen)
         inputs = [machine.full(o)[chosen] for o in operands]
         view = machine.memory.views[64]
         objects = np.unique(index)
@@ -128,7 +136,10 @@ class MBarrier:
             pending, expected, phase, bytes_ = unpack(old)
             return _complete(pending, expected, phase, bytes_ + amount)
 
-        self.update(change, amount)
+        def note(orders: OrderRecorder, index: Array, threads: Array) -> None:
+            orders.arrive(self.instruction, index, threads, _number(0), amount)
+
+        self.update(change, amount, note=note)
 
 
 def _number(value: int) -> Array:
@@ -157,7 +168,12 @@ def _init(binding: Binding) -> Step:
             if machine.observer is not None:
                 warps = np.nonzero(chosen)[1]
                 machine.observer.mbarriers.made(offset, ctas[here], warps[here])
-        object_.update(change, registers[slot].astype(np.int64))
+        counts = registers[slot].astype(np.int64)
+
+        def note(orders: OrderRecorder, index: Array, threads: Array) -> None:
+            orders.init(binding.instruction, index, threads, counts)
+
+        object_.update(change, counts, note=note)
 
     return step
 
@@ -187,11 +203,16 @@ def _arrive(binding: Binding) -> Step:
     def step() -> None:
         value = _number(1) if slot is None else registers[slot].astype(np.int64)
         count, expect = (_number(1), value) if expects else (value, _number(0))
+
+        def note(orders: OrderRecorder, index: Array, threads: Array) -> None:
+            orders.arrive(binding.instruction, index, threads, count, expect, drop=drop)
+
         state, chosen = object_.update(
             lambda old, count, expect: _arrived(old, count, expect, drop),
             count,
             expect,
             signals=True,
+            note=note,
         )
         if observer is not None:
             pending = unpack(state)[0]
@@ -227,6 +248,9 @@ def _test(binding: Binding) -> Step:
         result = np.zeros(machine.shape, np.bool_)
         result[chosen] = done
         machine.tested(binding.instruction, index, chosen, result, asked)
+        orders = None if machine.observer is None else machine.observer.orders
+        if orders is not None and done.any():
+            orders.waited(binding.instruction, index[done], result, asked[done], parity=parity)
         machine.land(index)  # so late that a wait that is not repeated is in vain
         if to is not None:
             machine.write(to, result)
@@ -261,10 +285,13 @@ def arrive_on_copies(binding: Binding) -> Step:
             return old
         return _arrived(old, count, np.zeros_like(count), drop=False)
 
+    def note(orders: OrderRecorder, index: Array, threads: Array) -> None:
+        orders.copies_arrive(binding.instruction, index, threads, counts=alone)
+
     def step() -> None:
         if observer is not None:
-            observer.wait(0, uncommitted=True)
-        object_.update(change, _number(1), signals=True)
+            observer.shared.wait(0, uncommitted=True)
+        object_.update(change, _number(1), signals=True, note=note)
 
     return step
 

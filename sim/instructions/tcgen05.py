@@ -151,6 +151,8 @@ def _store(
             observer, write = machine.observer, Access.WRITE
             legal = observer.bounds.check(binding.instruction, space, offsets, 4, some, write)
             observer.shared.access(binding.instruction, offsets, 4, legal, write)
+            if observer.orders is not None:
+                observer.orders.access(binding.instruction, space, offsets, 4, legal, write)
         machine.memory.store(space.place(machine.full(offsets)), 32, value, legal)
 
 

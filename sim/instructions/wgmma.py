@@ -39,6 +39,7 @@ def _bind(binding: Binding) -> Step:
     binding.sync = Members(warps=WARPGROUP_WARPS)
     modifiers, machine = binding.modifiers, binding.machine
     watch = None if machine.observer is None else machine.observer.warpgroups
+    where = binding.instruction
     match modifiers[0]:
         case "mma_async":
             return _product(binding)
@@ -47,13 +48,13 @@ def _bind(binding: Binding) -> Step:
             return _nothing if watch is None else watch.fence
         case "commit_group":
             binding.expect(0)
-            return _nothing if watch is None else watch.commit
+            return _nothing if watch is None else lambda: watch.commit(where)
         case "wait_group":
             (operand,) = binding.expect(1)
             if not isinstance(operand, Integer) or operand.value < 0:
                 raise binding.error("'wgmma.wait_group' takes a constant")
             left = operand.value
-            return _nothing if watch is None else lambda: watch.wait(left)
+            return _nothing if watch is None else lambda: watch.wait(where, left)
     raise binding.error(f"unsupported instruction '{binding.instruction.mnemonic}'")
 
 

@@ -48,12 +48,19 @@ class Case:
     def name(self) -> str:
         return f"{Path(self.file).stem}-{self.kernel}"
 
-    def run(self, order: int | None = None, debugger: Debugger | None = None) -> Report:
+    def run(
+        self,
+        order: int | None = None,
+        debugger: Debugger | None = None,
+        *,
+        every_order: bool = False,
+    ) -> Report:
         """Run it, and hold its arrays against what is expected."""
         args = [_copied(arg) for arg in self.args]
         report = launch(
             HERE / self.file, self.kernel, self.grid, self.block, args, order=order,
             symbols=dict(self.symbols), dynamic_smem=self.shared, debugger=debugger,
+            every_order=every_order,
         )  # fmt: skip
         for number, wanted in self.expected.items():
             found, count = args[number], self.sorted_by.get(number, 0)

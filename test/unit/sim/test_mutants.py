@@ -59,11 +59,18 @@ def test_verdicts(benchmark: ModuleType) -> None:
 
 
 def test_the_table_has_both_rates(benchmark: ModuleType) -> None:
-    verdicts = ["found"] * 6 + ["missed"] * 2 + ["unchanged"] * 4
+    verdicts = ["found"] * 6 + ["missed"] + ["incomplete"] + ["unchanged"] * 4
     found = [
-        {"class": "synchronisation", "operator": "no barrier", "verdict": verdict}
+        {
+            "class": "synchronisation",
+            "operator": "no barrier",
+            "verdict": verdict,
+            "kind": "order-race" if verdict == "found" else "",
+        }
         for verdict in verdicts
     ]
     rows = list(benchmark.table(found))
-    assert rows[1].split() == ["synchronisation", "12", "6", "2", "4", "75.0%", "50.0%"]
+    assert rows[1].split() == [
+        "synchronisation", "12", "6", "6", "1", "1", "4", "75.0%", "50.0%",
+    ]  # fmt: skip
     assert len(rows) == 3
