@@ -26,7 +26,8 @@
                            stage_reductions, stage_conversions, reuse_shared, order_memory,
                            order_proxies, on sm_90a
     to level 3             to_fragments                          of fragments/
-    level 3                check_wgmma
+    level 3                defer_waits, on sm_90a                of hopper/
+                           check_wgmma
     to registers           fragments_to_nvvm                     of nvvm/
     registers              take_over_tiles, on sm_100a
                            split_roles, on sm_90a                of hopper/

@@ -160,7 +160,7 @@ class Run:
             watcher = Watcher(machine, machine.observer.taint)
             self._translator.translated = watcher.translated
             self._translator.unwritten = Unwritten(machine.observer.taint, watcher.step)
-        if chosen() == "native" and debugger is None and timeline is None:
+        if chosen() == "native" and debugger is None and timeline is None and not every_order:
             self._translator.native = Native(machine)
         self._turns = Together() if order is None else WarpByWarp(order)
         if order is not None:
