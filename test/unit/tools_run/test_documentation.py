@@ -74,5 +74,5 @@ def test_commands() -> None:
         assert name == "tile-run"
         assert tile_run.main(arguments) == 0
         commands, count = commands[end + 1 :], count + 1
-    assert count == 3
+    assert count == 4
     np.testing.assert_array_equal(np.load("y.npy"), 2 * np.arange(1000))
