@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from tilec.isa import LANES, MatrixMemory
@@ -27,12 +28,14 @@ from .checks.warpgroups import Warpgroups
 from .clusters import Clusters
 from .findings import Findings
 from .memory import Space
-from .orders.recorder import OrderRecorder
 from .phases import Phases
 from .ptx.module import Instruction
 from .registers import Registers
 from .taint.state import Taint
 from .traffic import Traffic
+
+if TYPE_CHECKING:
+    from .orders.recorder import OrderRecorder
 
 
 class Observer:

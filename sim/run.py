@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping, Sequence
 from itertools import count
+from typing import TYPE_CHECKING
 
 from tilec.isa.launch import extents
 
@@ -28,12 +29,10 @@ from .frames import Frame
 from .heap import Heap
 from .machine import Machine
 from .memory import Memory
-from .native.choice import chosen
-from .native.engine import Native
+from .native.choice import machine_code
 from .observer import Observer
 from .order import Together, WarpByWarp
-from .orders.recorder import OrderRecorder
-from .orders.verdict import ORDER_LIMIT, verdict
+from .orders import ORDER_LIMIT
 from .pending import Pending
 from .placement import Placement
 from .program import Program
@@ -51,6 +50,9 @@ from .tensor.product import NUMERICS
 from .timeline.recorder import Recorder
 from .translator import Translator
 from .wave import Geometry
+
+if TYPE_CHECKING:
+    from .orders.recorder import OrderRecorder
 
 DEFAULT_STEPS = 5_000_000
 """Step limit where none is given; a step is an instruction for all threads that are together."""
@@ -146,6 +148,8 @@ class Run:
         if every_order:
             if machine.observer is None:
                 raise LaunchError("every_order=True needs checks=True")
+            from .orders.recorder import OrderRecorder  # noqa: PLC0415 (only there)
+
             self._orders = OrderRecorder(machine, module, self._order_limit)
             machine.observer.record(self._orders)
         if timeline is not None:
@@ -160,7 +164,9 @@ class Run:
             watcher = Watcher(machine, machine.observer.taint)
             self._translator.translated = watcher.translated
             self._translator.unwritten = Unwritten(machine.observer.taint, watcher.step)
-        if chosen() == "native" and debugger is None and timeline is None and not every_order:
+        if machine_code() and debugger is None and timeline is None and not every_order:
+            from .native.engine import Native  # noqa: PLC0415 (for machine code only)
+
             self._translator.native = Native(machine)
         self._turns = Together() if order is None else WarpByWarp(order)
         if order is not None:
@@ -270,6 +276,8 @@ class Run:
         made.advice, made.unchecked = self.advice, self.unchecked
         made.race_bytes = self.race_bytes
         if self._orders is not None and self.completed and not self.findings:
+            from .orders.verdict import verdict  # noqa: PLC0415 (only there)
+
             function, geometry = self.placement.kernel, self.machine.geometry
             explored = verdict(self._orders, function, geometry, self._order_limit)
             self.findings += explored.findings

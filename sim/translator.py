@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import TYPE_CHECKING
 
 from tilec.isa import TilecError
 
@@ -16,12 +17,14 @@ from .frames import Frame
 from .instructions import bind
 from .instructions.registry import end_binder
 from .machine import Machine, Step
-from .native.engine import Native
 from .product_registers import tracked, watched
 from .program import Program
 from .ptx.module import Function, Instruction
 from .taint.unwritten import Unwritten
 from .traits import traits
+
+if TYPE_CHECKING:
+    from .native.engine import Native
 
 
 class Translator:

@@ -20,7 +20,7 @@ from tilec.isa import TilecError, target
 from tilec.isa.launch import extents
 from tilec.launch.simulated import SMS, for_simulator
 from tilec.runtime import cuda
-from tilec.sim.orders.verdict import ORDER_LIMIT
+from tilec.sim.orders import ORDER_LIMIT
 from tilec.sim.tensor.product import NUMERICS
 
 from .cluster_flags import add_tls_flags, tls_of

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from tilec.isa.tensor_memory import COLUMNS
 
 from ..alu import Array
 from ..findings import Findings
-from ..orders.recorder import OrderRecorder
 from ..ptx.module import Instruction
 from ..wave import Wave
 from .commits import Commit
@@ -24,6 +24,9 @@ from .in_flight import InFlight, Thread
 from .operation import Operation
 from .progress import Progress
 from .tensor_fences import TensorFences
+
+if TYPE_CHECKING:
+    from ..orders.recorder import OrderRecorder
 
 _BEFORE, _AFTER = (f"a tcgen05.fence::{side}_thread_sync" for side in ("before", "after"))
 _DEALLOCATES = "deallocates"

@@ -8,17 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from tilec.isa import WARPGROUP_WARPS
 
 from ..alu import Array
 from ..findings import Findings
-from ..orders.recorder import OrderRecorder
 from ..ptx.module import Instruction
 from ..wave import Wave
 from .in_flight import InFlight
 from .operation import Operation
+
+if TYPE_CHECKING:
+    from ..orders.recorder import OrderRecorder
 
 
 @dataclass(slots=True)

@@ -7,6 +7,7 @@ arrival.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 from tilec.isa.limits import MOST_COUNTED
@@ -16,13 +17,15 @@ from ..alu import Array
 from ..binding import Binding
 from ..machine import Step
 from ..memory import Space
-from ..orders.recorder import OrderRecorder
 from ..phases import PHASE, U64, pack, unpack
 from ..ptx.module import Address, Instruction, Operand
 from ..taint.flows import harm
 from ..traits import PLAIN, Traits, Unit
 from .registry import instruction
 from .updates import apply
+
+if TYPE_CHECKING:
+    from ..orders.recorder import OrderRecorder
 
 _IGNORED = {
     "shared", "shared::cta", "b64", "release", "acquire", "relaxed", "cta", "cluster", "noComplete",

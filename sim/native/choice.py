@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from ..errors import LaunchError
-from .library import Library, library
+
+if TYPE_CHECKING:
+    from .library import Library
 
 VARIABLE = "TILEC_SIM_ENGINE"
 """Environment variable that names the engine."""
@@ -33,6 +36,15 @@ def chosen() -> str:
     return said
 
 
+def machine_code() -> bool:
+    """Whether that engine is chosen.
+
+    Raises:
+        LaunchError: as `chosen`.
+    """
+    return chosen() == "native"
+
+
 def waiting(work: float) -> bool:
     """Whether numpy is to do some work, in instructions, since it has not yet done enough."""
     if _Done.instructions >= WORK:
@@ -42,7 +54,9 @@ def waiting(work: float) -> bool:
 
 
 def library_for(work: float) -> Library | None:
-    """The library for some work outside of launches' blocks; None if numpy is to do it."""
-    if os.environ.get(VARIABLE) != "native" or waiting(work):
+    """The library for some work outside of launches' blocks; None if numpy is to do it yet."""
+    if waiting(work):
         return None
+    from .library import library  # noqa: PLC0415 (for machine code only)
+
     return library()

@@ -9,6 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ..alu.special import NAN
+from ..tensor.arithmetic import ZERO
 from .choice import library_for
 from .ir import Text
 from .library import Library
@@ -205,12 +207,9 @@ def _rounded(f: _Vectors, exact: str, mask: str, grain: str) -> str:
     result = f.convert("fptrunc", _DOUBLES, chosen, _FLOATS)
     result = f.value(f"fadd {_FLOATS} {result}, zeroinitializer")  # a negative zero is positive
     nan = f.value(f"fcmp uno {_FLOATS} {result}, {result}")
-    one = f.convert("bitcast", _vector("i32"), "splat (i32 2147483647)", _FLOATS)
+    one = f.convert("bitcast", _vector("i32"), f"splat (i32 {int(NAN[32])})", _FLOATS)
     return f.value(f"select {_vector('i1')} {nan}, {_FLOATS} {one}, {_FLOATS} {result}")
 
-
-ZERO = -8192
-"""As `dot.ZERO`."""
 
 _ROWS, _WARPS = "exact_dot_rows", "exact_dot_warps"
 

@@ -18,8 +18,6 @@ from .polling import asks_once, reads_clocks
 from .recorder import OrderRecorder
 from .summary import Orders
 
-ORDER_LIMIT = 300_000
-"""Events that are recorded, and steps of orders that are made, where no limit is given."""
 _SHOWN = 12
 """Steps before a fault that a finding names."""
 

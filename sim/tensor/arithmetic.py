@@ -15,6 +15,9 @@ from types import MappingProxyType
 
 from tilec.isa import ExecutionScope, Form, Product, TilecError, target
 
+ZERO = -8192
+"""Exponent of a zero factor: below every other, and its double still fits 16 bits."""
+
 
 class Rounding(Enum):
     """How the sum of a step becomes an accumulator."""

@@ -17,14 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 from tilec.isa import ElementType, element_type
 
-from ..native import products
-from .arithmetic import Rounding, Step
+from ..native.choice import machine_code
+from .arithmetic import ZERO, Rounding, Step
 
 Float64 = NDArray[np.float64]
 Exponents = NDArray[np.int16]
-
-ZERO = -8192
-"""Exponent of a zero factor: below every other, and its double still fits 16 bits."""
 
 _MANTISSAS = {Rounding.RZ32: 23, Rounding.E8M13: 13}
 """Stored bits of sums that are f32."""
@@ -98,7 +95,9 @@ def dot(
     Returns:
         Accumulators of the shape of c: f16 where the step rounds to f16, else f32.
     """
-    if absent is None and step.rounding in _MANTISSAS:
+    if absent is None and step.rounding in _MANTISSAS and machine_code():
+        from ..native import products  # noqa: PLC0415 (for machine code only)
+
         mantissa = _MANTISSAS[step.rounding]
         made = products.dot(
             (a.values, a.exponents), (b.values, b.exponents), c, terms=step.terms,

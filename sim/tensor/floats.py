@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from tilec.isa import Product
 from tilec.isa.dtypes import numpy_type
 
-from .arithmetic import Arithmetic, Method, Rounding
-from .dot import ZERO, Accumulators, Factors, canonical, dot, factors
+from .arithmetic import ZERO, Arithmetic, Method, Rounding
+from .dot import Accumulators, Factors, canonical, dot, factors
 
 Matrices = NDArray[Any]
 """(warps, rows, cols)."""
