@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from tilec.isa import TilecError
-from tilec.tuning.connection import Tls
+
+if TYPE_CHECKING:
+    from tilec.tuning.connection import Tls
 
 
 def add_tls_flags(add: Callable[..., object]) -> None:
@@ -28,4 +31,6 @@ def tls_of(arguments: argparse.Namespace) -> Tls | None:
         return None
     if not (ca and cert):
         raise TilecError("--tls-ca and --tls-cert go together, with --tls-key or without")
+    from tilec.tuning.connection import Tls  # noqa: PLC0415 (few need it)
+
     return Tls(ca, cert, key or "")

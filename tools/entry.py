@@ -14,13 +14,12 @@ from .import_errors import no_room
 def _begin(tool: str) -> None:
     end_on_signals()
     try:
-        module = import_module(f"tilec.tools.{tool}")
-    except (ImportError, MemoryError) as error:
+        import_module(f"tilec.tools.{tool}").command()
+    except (ImportError, MemoryError, SystemError) as error:  # CPython wraps some, with the cause
         said = no_room(error)
         if said is None or os.environ.get("TILEC_TRACEBACK"):
             raise
         sys.exit(f"error: {said}")
-    module.command()
 
 
 def tile_isa() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -74,7 +75,8 @@ def record(stream: Stream) -> Iterator[Graph]:
     """A graph of what goes to a stream inside of `with`; none of it runs there.
 
     Everything that is launched has been launched before: what loads code, takes memory, copies
-    arrays of the host or waits is refused by the driver while a stream is recorded.
+    arrays of the host or waits is refused by the driver while a stream is recorded. So is what
+    gives memory back: Python's garbage collector, which may do that at any time, rests meanwhile.
 
     Args:
         stream: to which the launches go, `kernel.using(stream=stream)`.
@@ -83,10 +85,16 @@ def record(stream: Stream) -> Iterator[Graph]:
         CaptureError: for what cannot be recorded.
     """
     graph = Graph(stream)
-    graph._begin()
+    collects = gc.isenabled()
+    gc.disable()
     try:
-        yield graph
-    except BaseException:
-        graph._end(usable=False)
-        raise
-    graph._end(usable=True)
+        graph._begin()
+        try:
+            yield graph
+        except BaseException:
+            graph._end(usable=False)
+            raise
+        graph._end(usable=True)
+    finally:
+        if collects:
+            gc.enable()

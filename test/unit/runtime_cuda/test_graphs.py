@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from types import SimpleNamespace
 from typing import Any
@@ -117,6 +118,28 @@ def test_what_cannot_be_recorded(fake: Any, on_gpu: Any, kernel: Any, stream: cu
     elsewhere = kernel.using(stream=None)
     refused(lambda: elsewhere[1](x, y), stream, "cuLaunchKernelEx.* only launches on this stream")
     kernel[1](x, y)  # the stream is as it was
+    np.testing.assert_array_equal(y.numpy(), 2 * X)
+
+
+def test_garbage_is_not_collected_meanwhile(
+    fake: Any, on_gpu: Any, kernel: Any, stream: cuda.Stream
+) -> None:
+    """The memory of an array in a cycle would be given back, which ends the recording."""
+    x, y = on_gpu(X), on_gpu(np.zeros_like(X))
+    kernel[1](x, y)
+    before = gc.get_threshold()
+    cycle: list[Any] = [on_gpu(X)]
+    cycle.append(cycle)
+    try:
+        with cuda.record(stream) as graph:
+            del cycle
+            gc.set_threshold(1, 1, 1)
+            kernel[1](x, y)
+    finally:
+        gc.set_threshold(*before)
+    assert "cuMemFree" not in recorded_calls(fake)
+    assert gc.isenabled()
+    graph()
     np.testing.assert_array_equal(y.numpy(), 2 * X)
 
 
