@@ -360,12 +360,17 @@ def _estimated(
     if not arguments.estimate or report is None or not report.completed:
         return None
     from tilec.tuning.bound import bound  # noqa: PLC0415 (only there)
+    from tilec.tuning.errors import TuningError  # noqa: PLC0415
 
     to, known = _launch_of(program, values, arguments, SMS), target(program.arch)
     cluster = extents(to.cluster or (1, 1, 1), "cluster")
     grid, block = extents(to.grid, "grid"), extents(to.block, "block")
     passed = for_simulator(to.passed)
-    return bound(program.ptx, to.name, known, grid, block, passed, cluster, to.shared, report)
+    try:
+        return bound(program.ptx, to.name, known, grid, block, passed, cluster, to.shared, report)
+    except TuningError as error:  # the run is told of in any case
+        say(f"warning: --estimate: {error}\n")
+        return None
 
 
 def _on_cluster(
