@@ -21,9 +21,9 @@ from ..ptx.module import (
     Sink,
     operand_names,
 )
+from ..special import is_clock
 from ..traits import Flow, Sync, Unit, traits, unit
 
-_CLOCKS = {"%clock", "%clock64", "%clock_hi", "%globaltimer", "%globaltimer_lo"}
 _MOST = 64
 """Instructions between a wait in vain and the next attempt."""
 
@@ -38,7 +38,7 @@ def asks_once(function: Function) -> Iterator[Instruction]:
 def reads_clocks(function: Function) -> Iterator[Instruction]:
     """Instructions that read a clock."""
     for instruction in function.body or ():
-        if not _CLOCKS.isdisjoint(operand_names(instruction.operands)):
+        if any(map(is_clock, operand_names(instruction.operands))):
             yield instruction
 
 

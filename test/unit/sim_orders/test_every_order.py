@@ -168,6 +168,7 @@ def test_only_another_order_shows_it(name: str) -> None:
          "reads what depends on the order"),
         ("ld.volatile.shared.u32 %r6, [%r5];", "reads what depends on the order"),
         ("mov.u32 %r6, %clock;", "reads a clock"),
+        ("mov.u32 %r6, %globaltimer_hi;", "reads a clock"),
         ("@%p1 bra LEADER;\nmbarrier.try_wait.parity.shared::cta.b64 %p3, [full], 1;\nbra JOIN;\n"
          "LEADER: mbarrier.try_wait.parity.shared::cta.b64 %p3, [back], 1;\nJOIN:",
          "lanes of one warp wait apart at lines"),
