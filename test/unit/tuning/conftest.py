@@ -21,3 +21,13 @@ def started(tmp_path: Path) -> Iterator[Callable[..., Started]]:
     yield start
     for one in made:
         one.end()
+
+
+@pytest.fixture(scope="module")
+def worker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
+    """A cluster of one worker, for all tests of a module that leave it as it is."""
+    made = Started(tmp_path_factory.mktemp("cluster"))
+    made.worker()
+    made.wait_for_workers(1)
+    yield made
+    made.end()

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from tilec.tuning.connection import Tls
 
 
 class Started:
@@ -52,3 +53,17 @@ class Started:
         for one in self.processes:
             one.kill()
             one.wait()
+
+
+def certificates(folder: Path, name: str) -> Tls:
+    """A certificate authority, and a certificate by it with its key."""
+    ca, key, cert = (str(folder / f"{name}-{what}.pem") for what in ("ca", "key", "cert"))
+    ca_key, asked = str(folder / f"{name}-ca-key.pem"), str(folder / f"{name}.csr")
+    rsa = ["-newkey", "rsa:2048", "-nodes"]
+    for command in (
+        ["req", "-x509", *rsa, "-keyout", ca_key, "-out", ca, "-subj", f"/CN={name} ca"],
+        ["req", *rsa, "-keyout", key, "-out", asked, "-subj", "/CN=tilec"],
+        ["x509", "-req", "-in", asked, "-CA", ca, "-CAkey", ca_key, "-out", cert, "-days", "2"],
+    ):
+        subprocess.run(["openssl", *command], check=True, capture_output=True)
+    return Tls(ca, cert, key)

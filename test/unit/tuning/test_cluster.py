@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -19,7 +18,7 @@ from tilec.tuning.jobs import Jobs
 from tilec.tuning.store import Store
 from tilec.tuning.studies import Progress
 
-from .dask_processes import Started
+from .dask_processes import Started, certificates
 
 KERNEL = """\
 import os
@@ -238,20 +237,6 @@ def test_a_scheduler_that_dies_is_one_error_and_the_store_goes_on(
         (after,) = tilec.tune(found, targets=["sm_80"], store=store)
         (whole,) = tilec.tune(found, targets=["sm_80"])
         assert [one.result() for one in after.outcomes] == [one.result() for one in whole.outcomes]
-
-
-def certificates(folder: Path, name: str) -> Tls:
-    """A certificate authority, and a certificate by it with its key."""
-    ca, key, cert = (str(folder / f"{name}-{what}.pem") for what in ("ca", "key", "cert"))
-    ca_key, asked = str(folder / f"{name}-ca-key.pem"), str(folder / f"{name}.csr")
-    rsa = ["-newkey", "rsa:2048", "-nodes"]
-    for command in (
-        ["req", "-x509", *rsa, "-keyout", ca_key, "-out", ca, "-subj", f"/CN={name} ca"],
-        ["req", *rsa, "-keyout", key, "-out", asked, "-subj", "/CN=tilec"],
-        ["x509", "-req", "-in", asked, "-CA", ca, "-CAkey", ca_key, "-out", cert, "-days", "2"],
-    ):
-        subprocess.run(["openssl", *command], check=True, capture_output=True)
-    return Tls(ca, cert, key)
 
 
 @pytest.mark.slow

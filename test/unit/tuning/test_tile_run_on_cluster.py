@@ -6,6 +6,7 @@ import json
 import pickle
 import re
 import signal
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,10 @@ from tilec.sim import launch, read
 from tilec.sim.run import Run
 from tilec.tools import run_on_cluster, tile_run
 from tilec.tools.run_on_cluster import Cluster, Failed, Launch, Missing
+from tilec.tuning.connection import Tls
 from tilec.tuning.errors import TuningError
 
-from .dask_processes import Started
+from .dask_processes import Started, certificates
 
 KERNEL = """.version 8.0
 .target sm_80
@@ -74,6 +76,8 @@ def test_a_cluster_gives_what_one_process_gives(
         assert ctas == 1024
         if not seen:
             workers[0].send_signal(signal.SIGKILL)
+            workers[0].wait()
+            time.sleep(1.5)  # so that the scheduler knows before the rest has ended
         seen.append(ended)
 
     one, many = Problem(), Problem()
@@ -95,15 +99,13 @@ def test_a_cluster_gives_what_one_process_gives(
 
 @pytest.mark.slow
 def test_the_command_on_a_cluster(
-    tmp_path: Path, started: Callable[..., Started], capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, worker: Started, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    cluster = started()
-    cluster.worker()
     file = tmp_path / "k.ptx"
     outputs = {}
     for name, more in (("apart", ""), ("together", "red.global.add.f32 [%rd2], %f2;")):
         file.write_text(KERNEL.replace("MORE", more).replace("@%p2 st", "// st"))
-        for how in ([], ["--scheduler", cluster.address]):
+        for how in ([], ["--scheduler", worker.address]):
             words = [str(file), "--device", "sim", "--grid", "256", "--block", "128"]
             arrays = ["--arg", "randn:32768", "--arg", "randn:32768"]
             out = tmp_path / f"{len(how)}.npy"
@@ -114,6 +116,46 @@ def test_the_command_on_a_cluster(
         assert outputs[name, 0] == outputs[name, 2]
         words = "kernel 'k' is run in this process: CTAs "
         assert (words in captured.err) == (name == "together")
+
+
+@pytest.mark.slow
+def test_by_tls_and_on_this_machine(
+    tmp_path: Path,
+    started: Callable[..., Started],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Each gives what one process does; a peer of another authority is not spoken to."""
+    monkeypatch.setattr("tilec.tuning.connection.CONNECT", 5.0)
+    mine, others = certificates(tmp_path, "mine"), certificates(tmp_path, "others")
+    cluster = started(["--tls-ca-file", mine.ca, "--tls-cert", mine.cert, "--tls-key", mine.key])
+    cluster.worker()
+    file, out = tmp_path / "k.ptx", tmp_path / "y.npy"
+    file.write_text(KERNEL.replace("MORE", "").replace("@%p2 st", "// st").replace("2000", "200"))
+    words = [str(file), "--device", "sim", "--grid", "256", "--block", "128"]
+    words += ["--arg", "randn:32768", "--arg", "randn:32768", "--out", f"1={out}"]
+
+    def flags(of: Tls) -> list[str]:
+        return ["--tls-ca", of.ca, "--tls-cert", of.cert, "--tls-key", of.key]
+
+    def run(*how: str) -> tuple[str, bytes]:
+        assert tile_run.main([*words, *how]) == 0
+        captured = capsys.readouterr()
+        assert ("dashboard: " in captured.err) == bool(how)
+        assert "in this process" not in captured.err
+        written = out.read_bytes()
+        out.unlink()
+        return captured.out, written
+
+    alone = run()
+    assert cluster.address.startswith("tls://")
+    assert run("--scheduler", cluster.address, *flags(mine)) == alone
+    assert run("--scheduler", "local") == alone
+    plain = cluster.address.replace("tls", "tcp")
+    for address, how in ((cluster.address, flags(others)), (cluster.address, []), (plain, [])):
+        assert tile_run.main([*words, "--scheduler", address, *how]) == 1
+        assert capsys.readouterr().err.startswith(f"error: scheduler {address}: ")
+        assert not out.exists()
 
 
 @pytest.mark.slow
