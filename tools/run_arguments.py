@@ -71,6 +71,12 @@ def argument(spec: str, number: int, seed: int) -> Value:
         raise TilecError(f"argument {number}, '{_shown(spec)}': not enough memory") from None
 
 
+def file_of(spec: str) -> str | None:
+    """The file that a specification names, or None."""
+    file = _NPY.fullmatch(spec)
+    return file and file[1]
+
+
 def _shown(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 

@@ -7,7 +7,6 @@ give what one process gives; else this process runs the launch, and a remark say
 
 from __future__ import annotations
 
-import os
 import pickle
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from tilec.sim.ptx import read_text
 from tilec.sim.report import Report
 from tilec.sim.run import Run
 from tilec.tuning.connection import Connection, Tls
+from tilec.tuning.cores import cores
 from tilec.tuning.elsewhere import compare_versions
 from tilec.tuning.jobs import SILENCE, Done, Jobs, LostError
 from tilec.tuning.store.keys import code_of, versions
@@ -45,6 +45,11 @@ class Cluster:
 
     address: str
     tls: Tls | None = None
+
+    @classmethod
+    def named(cls, given: str, tls: Tls | None) -> Cluster:
+        """What `--scheduler` names: an address, or `local`."""
+        return cls("" if given == "local" else given, tls)
 
 
 @dataclass(frozen=True)
@@ -213,8 +218,7 @@ def simulate(
     kernel = run.placement.kernel.name
     why = why_whole(run)
     if not why:
-        size = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
-        connection = Connection(cluster.address, size, cluster.tls, SILENCE)
+        connection = Connection(cluster.address, cores(), cluster.tls, SILENCE)
         try:
             say(f"dashboard: {connection.dashboard}\n")
             jobs = Jobs(connection)
