@@ -19,6 +19,7 @@ from typing import NoReturn
 from tilec.ending import end_on_signals
 from tilec.isa import DEFAULT_TARGET, TilecError
 from tilec.tuning import load
+from tilec.tuning.cores import MANY
 from tilec.tuning.errors import TuningError
 from tilec.tuning.pool import PATIENCE
 from tilec.tuning.problems import Problem, problem, read_problems, unique
@@ -88,10 +89,14 @@ def parser() -> argparse.ArgumentParser:
     add("--strategy", choices=[*map(str, Strategy)], default=str(Strategy.MODEL_FIRST), help=what)
     what = f"candidates that --strategy optuna tries; default: {TRIALS}"
     add("--trials", metavar="N", type=_count, help=what)
-    what = "processes that compile; default: 0, to compile in this one"
-    add("--jobs", metavar="N", type=_count, default=0, help=what)
     what = (
-        "a Dask scheduler whose workers compile, such as tcp://127.0.0.1:8786; 'local': a new one"
+        f"processes that compile, 0 for this one; default: 0, on {MANY} cores or more, with Dask "
+        "and work for them, a cluster of this machine with one for each core"
+    )
+    add("--jobs", metavar="N", type=_count, help=what)
+    what = (
+        "a Dask scheduler whose workers compile, such as tcp://127.0.0.1:8786; 'local': a new one "
+        "with --jobs workers, by default one for each core"
     )
     add("--scheduler", metavar="ADDRESS", help=what)
     add_tls_flags(add)

@@ -1,8 +1,14 @@
-"""The cores of this machine that a process may use."""
+"""The cores of this machine, and when candidates are compiled on all of them unasked."""
 
 from __future__ import annotations
 
 import os
+from importlib.util import find_spec
+
+MANY = 8
+"""Cores that are many: from so many on candidates go to a cluster of this machine unasked."""
+EACH = 4
+"""Candidates for each core below which starting the cluster takes longer than it spares."""
 
 
 def cores() -> int:
@@ -10,3 +16,20 @@ def cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def many_cores(candidates: int) -> int:
+    """Processes of a Dask cluster of this machine that are started unasked; 0 for no cluster.
+
+    It is one for each core of those that affinity and cgroups leave, where these are `MANY`, there
+    is work for them, and Dask is installed.
+
+    Args:
+        candidates: those that are not known.
+    """
+    if cores() < MANY or find_spec("distributed") is None:
+        return 0
+    from dask.system import cpu_count  # noqa: PLC0415 (of the extra `dask`)
+
+    count = min(cores(), int(cpu_count()))
+    return count if count >= MANY and candidates >= EACH * count else 0

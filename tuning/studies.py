@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 from tilec.isa import target as find_target
 
 from .assess import Task, assembler_of
+from .cores import cores, many_cores
 from .declared import Tunable
 from .errors import TuningError
 from .measure import device_of, measure
@@ -20,7 +22,7 @@ from .problems import Problem
 from .space import Candidate
 from .store import Outcome, State, Store, StudyKey
 from .store.keys import versions
-from .strategies import Begin, Strategy
+from .strategies import TRIALS, Begin, Strategy
 from .strategies import strategy as begin_of
 
 if TYPE_CHECKING:
@@ -105,7 +107,7 @@ def tune(
     store: str | Path | Store = ":memory:",
     strategy: str = Strategy.MODEL_FIRST,
     trials: int | None = None,
-    workers: int = 0,
+    workers: int | None = 0,
     scheduler: str | None = None,
     tls: Tls | None = None,
     patience: float = PATIENCE,
@@ -125,9 +127,12 @@ def tune(
         store: a file, or a store; without, nothing is remembered.
         strategy: `exhaustive`, `model-first` or `optuna`, as `strategies.Strategy` has it.
         trials: candidates that `optuna` tries, those that the store knows included; 100 by default.
-        workers: processes that compile; 0 to compile in this one.
+        workers: processes that compile; 0 to compile in this one; None for this one, or on many
+            cores a cluster of this machine's own with one for each (`cores.many_cores`), which
+            processes that import the calling script anew must be able to do.
         scheduler: the address of a Dask scheduler whose workers compile instead, such as
-            `tcp://127.0.0.1:8786`; empty for a cluster of this machine's own with so many workers.
+            `tcp://127.0.0.1:8786`; empty for a cluster of this machine's own with so many workers,
+            of one for each core if `workers` is None.
         tls: certificates for the scheduler, which `tls://` addresses need; None for those of Dask's
             configuration.
         patience: seconds that a candidate may take in another process.
@@ -153,9 +158,10 @@ def tune(
     try:
         for name in known if measured and scheduler is None else ():
             device_of(name)
-        with _pool(tunable, workers, scheduler, tls, patience) as pool:
+        left = _left(opened, tasks, spaces, strategy, trials)
+        with _places(tunable, workers, scheduler, tls, patience, left) as (pool, timing):
             for name in known if measured else ():
-                _device(pool, name)
+                _device(timing, name)
             found = []
             for task, space in zip(tasks, spaces, strict=True):
                 try:
@@ -167,14 +173,54 @@ def tune(
                 return found
             all_ = strategy == Strategy.EXHAUSTIVE
             pairs = zip(tasks, found, strict=True)
-            return [_measured(opened, pool, task, study, measured, all_) for task, study in pairs]
+            return [_measured(opened, timing, task, study, measured, all_) for task, study in pairs]
     finally:
         if opened is not store:
             opened.close()
 
 
+def _left(
+    store: Store,
+    tasks: Sequence[Task],
+    spaces: Sequence[Sequence[Candidate]],
+    strategy: str,
+    trials: int | None,
+) -> int:
+    """Candidates that are to be tried."""
+    count = 0
+    for task, space in zip(tasks, spaces, strict=True):
+        tried = len(store.tried(study_key(task).id))
+        wanted = len(space)
+        if strategy == Strategy.OPTUNA:
+            wanted = min(wanted, TRIALS if trials is None else trials)
+        count += max(wanted - tried, 0)
+    return count
+
+
 def _silent(_: Progress) -> None:
     """Tell nobody how far it is."""
+
+
+@contextmanager
+def _places(
+    tunable: Tunable,
+    workers: int | None,
+    scheduler: str | None,
+    tls: Tls | None,
+    patience: float,
+    left: int,
+) -> Iterator[tuple[Pool | Cluster, Pool | Cluster]]:
+    """Who compiles, and who times: of a cluster that nobody asked for, this process."""
+    unasked = many_cores(left) if workers is None and scheduler is None and tls is None else 0
+    if unasked:
+        timing = Pool(tunable.file, tunable.name, 0)
+        with timing, _pool(tunable, unasked, "", None, patience) as pool:
+            yield pool, timing
+        return
+    if workers is None:
+        workers = 0 if scheduler is None else cores()
+    with _pool(tunable, workers, scheduler, tls, patience) as pool:
+        yield pool, pool
 
 
 def _pool(
