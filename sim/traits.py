@@ -89,6 +89,9 @@ class Traits:
         waits: whether it asks an mbarrier for a phase.
         asynchronous: whether it has shared memory read or written by the asynchronous proxy.
         takes_over: whether it asks for the work of CTAs that have not started.
+        response: whether it reads what became of such a request.
+        reads: whether each of its threads reads the memory at its address, as it executes it.
+        writes: whether each writes there.
         first: what becomes of its first operand; that of memory, an address, is always read.
     """
 
@@ -101,6 +104,9 @@ class Traits:
     waits: bool = False
     asynchronous: bool = False
     takes_over: bool = False
+    response: bool = False
+    reads: bool = False
+    writes: bool = False
     first: First = First.RESULT
 
 

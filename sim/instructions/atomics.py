@@ -103,18 +103,19 @@ def _update(machine: Machine, operation: str, type_: str) -> tuple[Update, Chain
     return machine.resolve(operation, (*rounding, type_)), None
 
 
-def _polling(atomic: Instruction) -> Traits:
+def _traits(atomic: Instruction) -> Traits:
     """A compare-and-swap may be tried until another CTA has let go of a lock."""
     words = atomic.modifiers
     shared = any(word.startswith("shared") for word in words)
-    return Traits(polls=atomic.opcode == "atom" and "cas" in words and not shared)
+    polls = atomic.opcode == "atom" and "cas" in words and not shared
+    return Traits(polls=polls, reads=True, writes=True)
 
 
 def _flow(flowing: Flowing) -> Flow:
     return (harm if "async" in flowing.binding.modifiers else update)(flowing)
 
 
-@instruction("atom", "red", traits=_polling, unit=unit_of_space, undefined=_flow)
+@instruction("atom", "red", traits=_traits, unit=unit_of_space, undefined=_flow)
 def _bind(binding: Binding) -> Step:
     if "async" in binding.modifiers:
         return cluster.bind_async(binding)

@@ -16,7 +16,7 @@ from ..checks.in_flight import Thread
 from ..machine import Machine, Step
 from ..ptx.module import Instruction
 from ..taint.flows import Flow, Flowing, harm, smear
-from ..traits import PLAIN, First, Traits, Unit
+from ..traits import First, Traits, Unit
 from .delivery import Courier, Place, places
 from .mbarrier import MBarrier
 from .moves import elements
@@ -42,7 +42,7 @@ def _asks(found: Instruction) -> bool:
 def _traits(found: Instruction) -> Traits:
     if _asks(found):
         return Traits(first=First.SOURCE, asynchronous=True, takes_over=True)
-    return PLAIN
+    return Traits(response=True)
 
 
 def _unit(found: Instruction) -> Unit:

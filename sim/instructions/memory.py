@@ -13,7 +13,7 @@ from ..machine import Step
 from ..ptx.module import Instruction
 from ..taint.flows import Flow, Flowing, harm
 from ..taint.through_memory import load, store
-from ..traits import PLAIN, Traits, unit_of_space
+from ..traits import Traits, unit_of_space
 from ..widths import dtype_of
 from . import cluster
 from .moves import elements
@@ -50,13 +50,14 @@ def _chunks(bits: int, count: int) -> tuple[int, int, int]:
     return chunk, chunk // bits, total // chunk
 
 
-def _polling(load: Instruction) -> Traits:
+def _traits(load: Instruction) -> Traits:
     """A load that other CTAs may be waited for with: it takes part in synchronisation."""
     asks = any(word in load.modifiers for word in ("volatile", "relaxed", "acquire"))
-    return Traits(polls=asks and not any(word.startswith("shared") for word in load.modifiers))
+    polls = asks and not any(word.startswith("shared") for word in load.modifiers)
+    return Traits(polls=polls, reads=True)
 
 
-@instruction("ld", "ldu", traits=_polling, unit=unit_of_space, undefined=load)
+@instruction("ld", "ldu", traits=_traits, unit=unit_of_space, undefined=load)
 def _load(binding: Binding) -> Step:
     type_, bits, count = _shape(binding)
     target, address = binding.expect(2, 3)[:2]
@@ -109,7 +110,7 @@ def _flow_of_store(flowing: Flowing) -> Flow:
     return (harm if "async" in flowing.binding.modifiers else store)(flowing)
 
 
-@instruction("st", traits=PLAIN, unit=unit_of_space, undefined=_flow_of_store)
+@instruction("st", traits=Traits(writes=True), unit=unit_of_space, undefined=_flow_of_store)
 def _store(binding: Binding) -> Step:
     if "async" in binding.modifiers:
         return cluster.bind_async(binding)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 from tilec.sim.ptx.module import Address, Instruction, Operand
-from tilec.sim.traits import Unit, unit
+from tilec.sim.traits import Unit, traits, unit
 
 from .touches import SECTOR
 from .values import Registers, Value
@@ -45,8 +45,9 @@ def _coordinates(registers: Registers, source: Address) -> list[Callable[[], Val
 def _source(found: Instruction) -> Operand | None:
     """The operand that says what is read of global memory; None if nothing is."""
     brackets = [one for one in found.operands if isinstance(one, Address)]
+    what = traits(found)
     match unit(found):
-        case Unit.GLOBAL if found.opcode in {"ld", "ldu"}:
+        case Unit.GLOBAL if what.reads and not what.writes:
             return brackets[0] if brackets else None
         case Unit.COPY if len(brackets) > 1 and _to_shared(found):
             return brackets[1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import tilec.sim.instructions  # noqa: F401 (declares what all are)
 from tilec.sim.ptx.module import (
     Address,
     Instruction,
@@ -13,19 +14,38 @@ from tilec.sim.ptx.module import (
     Vector,
     operand_names,
 )
+from tilec.sim.traits import First, Flow, Unit, traits, unit
 
-LEAVING = ("ret", "exit", "trap")
-TRANSFERS = ("bra", *LEAVING)
-WITHOUT_RESULT = ("st", "bar", "barrier", "red", "membar", "fence", "cp", "stmatrix", "nanosleep",
-                  "prefetch", "griddepcontrol", "setmaxnreg", *TRANSFERS)  # fmt: skip
 
-SETTLED = ("mbarrier", "clusterlaunchcontrol")
-"""What is answered without a look at what it asks: waits are over, and requests are in vain."""
+def ends_block(instruction: Instruction) -> bool:
+    """Whether threads go elsewhere from an instruction than to the next."""
+    return traits(instruction).flow in (Flow.BRANCH, Flow.END)
+
+
+def branches(instruction: Instruction) -> bool:
+    """Whether threads go to a label from an instruction."""
+    return traits(instruction).flow is Flow.BRANCH
+
+
+def is_described(instruction: Instruction) -> bool:
+    """Whether it is a product whose shape stands in a register, as `tcgen05.mma` has it."""
+    return unit(instruction) is Unit.TENSOR and not traits(instruction).matrix
+
+
+def is_settled(instruction: Instruction) -> bool:
+    """Whether it is answered without a look at what it asks.
+
+    Waits are over, and requests for the work of others are in vain.
+    """
+    what = traits(instruction)
+    return what.waits or what.response
 
 
 def written(instruction: Instruction) -> Iterator[str]:
     """Registers that an instruction writes."""
-    if instruction.opcode in WITHOUT_RESULT or not instruction.operands:
+    if not instruction.operands or traits(instruction).first is First.SOURCE:
+        return
+    if ends_block(instruction):
         return
     first = instruction.operands[0]
     if isinstance(first, Address):
@@ -44,15 +64,15 @@ def read_to_count(instruction: Instruction) -> Iterator[str]:
     """Registers that decide where threads go from an instruction, or what it touches."""
     if instruction.guard is not None:
         yield instruction.guard
-    if instruction.opcode in TRANSFERS:
+    if ends_block(instruction):
         return
     for operand in addresses(instruction):
         assert isinstance(operand, Address)
         if operand.base is not None:
             yield operand.base.text
-    if instruction.opcode == "tcgen05" and "mma" in instruction.modifiers:
+    if is_described(instruction):
         yield from operand_names(instruction.operands[3:5])  # what its descriptor says
-    if instruction.opcode == "cp" and len(instruction.operands) > 2:
+    if unit(instruction) is Unit.COPY and len(instruction.operands) > 2:
         yield from operand_names(instruction.operands[2:])  # bytes that are there, and who for
 
 
@@ -79,7 +99,7 @@ def needed(
         for name in written(one):
             by_result.setdefault(name, []).append(one)
     found: set[str] = set()
-    asking = [one for one in body if not to_branch or one.opcode in TRANSFERS]
+    asking = [one for one in body if not to_branch or ends_block(one)]
     waiting = list(dict.fromkeys(name for one in asking for name in read_to_count(one)))
     if coordinates:
         waiting += [name for one in asking for name in operand_names(addresses(one))]
@@ -89,7 +109,7 @@ def needed(
             continue
         found.add(name)
         for one in by_result.get(name, ()):
-            if one.opcode not in SETTLED:
+            if not is_settled(one):
                 waiting.extend(other for other in sources(one) if other not in found)
     return found
 

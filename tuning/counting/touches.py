@@ -19,7 +19,9 @@ from tilec.layout import wavefronts
 from tilec.sim.matrix_forms import matrix_form
 from tilec.sim.memory import GLOBAL_BASE
 from tilec.sim.ptx.module import Address, Instruction, Integer, Operand, Vector
+from tilec.sim.traits import Unit, traits, unit
 
+from .slices import is_described
 from .values import PARAMETERS, Read, Registers, Value
 
 SECTOR = 32
@@ -73,21 +75,22 @@ class Patterns:
 
 def touch(registers: Registers, found: Instruction, patterns: Patterns) -> Touch | None:
     """What counts an instruction's traffic; None if it has none."""
-    match found.opcode:
-        case "ld" | "ldu" | "st" | "atom" | "red":
-            return _plain(registers, found, patterns)
-        case "ldmatrix" | "stmatrix":
+    what = traits(found)
+    if what.reads or what.writes:
+        return _plain(registers, found, patterns)
+    match unit(found):
+        case Unit.SHARED if what.matrix:
             form = matrix_form(found)
-            assert isinstance(form, MatrixMemory)
+            if not isinstance(form, MatrixMemory):
+                return None
             at = registers.address(_address(found))
-            stores = found.opcode == "stmatrix"
-            return _shared(at, form.row_bytes, stores, form, patterns)
-        case "cp":
+            return _shared(at, form.row_bytes, form.is_store, form, patterns)
+        case Unit.COPY:
             return _copy(registers, found, patterns)
-        case "wgmma" if "mma_async" in found.modifiers:
-            return _operands(found)
-        case "tcgen05" if "mma" in found.modifiers:
+        case Unit.TENSOR if is_described(found):
             return _tensor_product(registers, found)
+        case Unit.TENSOR if what.asynchronous:
+            return _operands(found)
     return None
 
 
@@ -96,15 +99,14 @@ def _address(found: Instruction) -> Operand | None:
 
 
 def _plain(registers: Registers, found: Instruction, patterns: Patterns) -> Touch | None:
-    """`ld`, `st` and atomics."""
+    """What each thread reads or writes by itself: loads, stores and atomics."""
     words = found.modifiers
     if {"param", "const", "local", "shared::cluster", "async"} & set(words):
         return None
     count = next((_WIDTHS[word] for word in words if word in _WIDTHS), 1)
     size = TYPE_BITS[words[-1]] * count // 8
     at = registers.address(_address(found))
-    writes = found.opcode not in {"ld", "ldu"}
-    shared = _shared(at, size, writes, None, patterns)
+    shared = _shared(at, size, traits(found).writes, None, patterns)
     if any(word.startswith("shared") for word in words):
         return shared
     outside = _global(at)

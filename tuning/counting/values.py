@@ -16,6 +16,7 @@ from tilec.isa.types import TYPE_BITS
 from tilec.sim import alu
 from tilec.sim.alu.bits import width
 from tilec.sim.ptx.module import Address, Instruction, Integer, Name, Negated, Operand, Sink
+from tilec.sim.traits import traits
 from tilec.sim.widths import DTYPES
 
 from .launches import PlainLaunch
@@ -169,19 +170,14 @@ _SPECIAL = ("%laneid", "%warpid", "%lanemask_lt", "%cluster_ctarank", "%cluster_
 
 def step(registers: Registers, found: Instruction) -> Step:
     """What computes an instruction's results, those without a known value included."""
-    if found.opcode == "ld" and "param" in found.modifiers:
+    what = traits(found)
+    if what.reads and "param" in found.modifiers:
         return _parameter(registers, found)
-    if found.opcode == "cvta":
-        return _same(registers, found)
-    if found.opcode == "elect":
-        return _elect(registers, found)
-    if found.opcode == "shfl":
-        return _shuffle(registers, found)
-    if found.opcode == "mbarrier":
+    if what.waits:
         return _settled(registers, found)
-    if found.opcode == "clusterlaunchcontrol":
+    if what.response:
         return _declined(registers, found)
-    return _arithmetic(registers, found)
+    return _COMPUTED.get(found.opcode, _arithmetic)(registers, found)
 
 
 def _forget(registers: Registers, found: Instruction) -> Step:
@@ -305,9 +301,11 @@ def _declined(registers: Registers, found: Instruction) -> Step:
 
 def _settled(registers: Registers, found: Instruction) -> Step:
     """A wait: the phase is taken to be over."""
-    if not any(word in found.modifiers for word in ("try_wait", "test_wait")):
-        return _forget(registers, found)
     name = plain_name(found.operands[0])
     assert name is not None
     over = np.ones((1, 1, 1), np.bool_)
     return lambda mask: registers.write(name, over, mask)
+
+
+_COMPUTED = {"cvta": _same, "elect": _elect, "shfl": _shuffle}
+"""What is computed here of instructions that are not arithmetic on each lane's own registers."""

@@ -20,7 +20,8 @@ from tilec.isa import WARPGROUP_WARPS, ExecutionScope
 from tilec.isa import form as find_form
 from tilec.sim.matrix_forms import matrix_form
 from tilec.sim.memory import GLOBAL_BASE
-from tilec.sim.ptx.module import Instruction, Integer, Module, Name, operand_names
+from tilec.sim.ptx.module import Instruction, Integer, Module, Name
+from tilec.sim.traits import Flow, Unit, traits, unit
 
 from ..errors import TuningError
 from .launches import PlainLaunch
@@ -28,7 +29,7 @@ from .loops import Loops
 from .order import ranks
 from .reuse import place_of
 from .samples import Sample, sample, wave
-from .slices import LEAVING, TRANSFERS, needed, written
+from .slices import branches, ends_block, needed, written
 from .tally import UNITS, Counts, unit_of
 from .touches import SECTOR, Patterns, Touch, Touched, described, touch
 from .values import Read, Registers, Step, Value, step
@@ -113,19 +114,21 @@ class Walk:
         self.launch = launch
         self.function = module.functions[name]
         self.body: Sequence[Instruction] = self.function.body or ()
-        if any(one.opcode == "call" for one in self.body):
-            raise TuningError(f"kernel '{name}' calls functions, which are not counted")
+        for one in self.body:
+            flow = traits(one).flow
+            if flow is Flow.CALL:
+                raise TuningError(f"kernel '{name}' calls functions, which are not counted")
+            if flow is Flow.BRANCH and len(traits(one).labels) != 1:
+                raise TuningError(f"kernel '{name}' branches by tables, which are not counted")
         self.sample = chosen or sample(launch.grid, launch.cluster, launch.threads)
         self.registers = Registers(launch, self.sample, _variables(module, self.body))
         self.weights = self.sample.weights
         self._passed: defaultdict[int, float] = defaultdict(float)
         self._left: defaultdict[int, float] = defaultdict(float)
         self._times: Counter[int] = Counter()
-        self._targets = {
-            at: self._target(one) for at, one in enumerate(self.body) if one.opcode == "bra"
-        }
+        self._targets = {at: self._target(one) for at, one in enumerate(self.body) if branches(one)}
         self._leaders = sorted(
-            {0, *self._targets.values(), *(i + 1 for i, o in enumerate(self.body) if _ends(o))}
+            {0, *self._targets.values(), *(i + 1 for i, o in enumerate(self.body) if ends_block(o))}
         )
         self._ranks = ranks({at: self._next(at) for at in self._leaders if at < len(self.body)})
         self._deciding = needed(self.body, to_branch=True)
@@ -137,7 +140,7 @@ class Walk:
         self.unknown = 0.0
 
     def _target(self, branch: Instruction) -> int:
-        (label,) = operand_names(branch.operands[-1:])
+        (label,) = traits(branch).labels
         found = branch.scope.label(label)
         if found is None:
             raise TuningError(f"'{branch.mnemonic}' at a label that is not known, '{label}'")
@@ -147,8 +150,8 @@ class Walk:
         """Blocks that may come after one: the next last, unless it is left for sure."""
         end = self._block_end(start)
         last = self.body[end - 1]
-        found = [self._targets[end - 1]] if last.opcode == "bra" else []
-        goes_on = not _ends(last) or last.guard is not None
+        found = [self._targets[end - 1]] if end - 1 in self._targets else []
+        goes_on = not ends_block(last) or last.guard is not None
         return [*found, end] if goes_on and end < len(self.body) else found
 
     def _bound(self) -> list[_Step]:
@@ -157,7 +160,7 @@ class Walk:
         wanted = needed(self.body, coordinates=self.coordinates)
         steps = []
         for at, one in enumerate(self.body):
-            if one.opcode in TRANSFERS:
+            if ends_block(one):
                 continue
             computes = not wanted.isdisjoint(written(one))
             look = self._touch(one, patterns)
@@ -194,7 +197,7 @@ class Walk:
         everyone = self._everyone()
         groups: dict[int, Value | None] = {0: everyone}
         steps, last = 0, -1
-        guards = {at: self._guard(one) for at, one in enumerate(self.body) if _ends(one)}
+        guards = {at: self._guard(one) for at, one in enumerate(self.body) if ends_block(one)}
         while groups and not self._is_done():
             start = min(groups, key=self._ranks.__getitem__)
             mask = groups.pop(start)
@@ -210,12 +213,11 @@ class Walk:
             self._left[end] += warps
             self._loops.follow(start, warps)
             self._block(start, end, mask, warps)
-            final = self.body[end - 1]
-            if not _ends(final):
+            if end - 1 not in guards:
                 self._join(groups, end, mask)
                 continue
             taken, rest = self._parted(guards[end - 1], mask)
-            if final.opcode not in LEAVING and taken is not _NOBODY:
+            if end - 1 in self._targets and taken is not _NOBODY:
                 self._join(groups, self._targets[end - 1], taken)
             if rest is not _NOBODY and end < len(self.body):
                 self._join(groups, end, rest)
@@ -372,9 +374,7 @@ class Walk:
             if warps:
                 kinds[one.opcode] += warps  # type: ignore[assignment]
                 units[unit_of(one)] += warps
-                if one.opcode in _MATRIX and (
-                    one.opcode != "wgmma" or "mma_async" in one.modifiers
-                ):
+                if traits(one).matrix:
                     matrix[matrix_form(one).ptx] += warps  # type: ignore[assignment]
         total = [0.0] * len(Touched._fields)
         flops = sum(_flops(name) * warps for name, warps in matrix.items())
@@ -423,13 +423,17 @@ class Walk:
         copied = commits = 0.0
         most = 0
         for one, warps in zip(self.body, executed, strict=True):
-            if one.opcode != "cp" or "async" not in one.modifiers:
+            if "async" not in one.modifiers:
                 continue
             if "commit_group" in one.modifiers:
                 commits += warps
             elif "wait_group" in one.modifiers and isinstance(one.operands[0], Integer):
                 most = max(most, one.operands[0].value)
-            elif len(one.operands) > 2 and isinstance(one.operands[2], Integer):
+            elif (
+                unit(one) is Unit.COPY
+                and len(one.operands) > 2
+                and isinstance(one.operands[2], Integer)
+            ):
                 copied += warps * 32 * one.operands[2].value
         if not commits:
             return 0.0
@@ -438,7 +442,6 @@ class Walk:
 
 _NOBODY: Any = object()
 """No thread, where None stands for all."""
-_MATRIX = frozenset(("mma", "wgmma", "wmma", "ldmatrix", "stmatrix", "movmatrix"))
 
 
 def shrunk(mask: Value) -> Value:
@@ -448,16 +451,6 @@ def shrunk(mask: Value) -> Value:
         if mask.shape[axis] > 1 and (mask == first).all():
             mask = first
     return mask
-
-
-def _ends(one: Instruction) -> bool:
-    """Whether a block ends with an instruction."""
-    return one.opcode in TRANSFERS
-
-
-def _is_matrix(one: Instruction) -> bool:
-    """Whether it is in the table of matrix instructions."""
-    return one.opcode in _MATRIX and (one.opcode != "wgmma" or "mma_async" in one.modifiers)
 
 
 def _flops(name: str) -> float:

@@ -58,10 +58,9 @@ mov.u32 %r3, %r1; mov.b64 {%r3, %r4}, %rd1; cvta.shared.u64 %rd3, %rd1; isspacep
 createpolicy.fractional.L2::evict_first.b64 %rd3; prefetch.global.L1 [%rd1]; prefetchu.L1 [%rd1];
 applypriority.global.L2::evict_normal [%rd1], 128; discard.global.L2 [%rd1], 128;
 pmevent 1; mapa.shared::cluster.u32 %r3, %r2, 0;
-getctarank.shared::cluster.u32 %r3, %r2; griddepcontrol.wait; ldu.global.u32 %r3, [%rd1];
-st.global.u32 [%rd1], 0; st.release.gpu.global.u32 [%rd1], 0; ld.weak.global.u32 %r3, [%rd1];
-red.global.add.u32 [%rd1], 1; atom.global.add.u32 %r3, [%rd1], 1; fence.acq_rel.gpu; membar.cta;
-atom.shared.cas.b32 %r3, [%r2], 0, 1; ld.acquire.cta.shared.u32 %r3, [%r2]; activemask.b32 %r3;
+getctarank.shared::cluster.u32 %r3, %r2; griddepcontrol.wait;
+fence.acq_rel.gpu; membar.cta;
+activemask.b32 %r3;
 cp.async.ca.shared.global [%r2], [%rd1], 4; cp.async.commit_group; cp.async.wait_group 0;
 mbarrier.init.shared.b64 [%r2], 1; brkpt;
 vote.ballot.b32 %r3, %p1; cp.async.bulk.commit_group; cp.async.bulk.wait_group.read 0;
@@ -84,7 +83,9 @@ vset4.u32.u32.lt %r3, %r1, %r2, %r4;
 
 WARP = Traits(sync=Sync.WARP)
 CTA = Traits(sync=Sync.CTA, first=First.SOURCE)
-POLLS = Traits(polls=True)
+READ, WRITE = Traits(reads=True), Traits(writes=True)
+UPDATE = Traits(reads=True, writes=True)
+POLLS = Traits(polls=True, reads=True)
 MOVE = Traits(sync=Sync.WARP, matrix=True)
 SAMPLES = {
     # PTX ISA, "Synchronization": `.sync` waits for the lanes that the mask names.
@@ -124,7 +125,7 @@ SAMPLES = {
     "clusterlaunchcontrol.try_cancel.async.mbarrier::complete_tx::bytes.b128 [%r1], [%r2];": Traits(
         first=First.SOURCE, asynchronous=True, takes_over=True
     ),
-    "clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p1, %q1;": PLAIN,
+    "clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p1, %q1;": Traits(response=True),
     "wgmma.fence.sync.aligned;": Traits(sync=Sync.WARPGROUP),
     "wgmma.commit_group.sync.aligned;": Traits(sync=Sync.WARPGROUP),
     "wgmma.wait_group.sync.aligned 1;": Traits(sync=Sync.WARPGROUP),
@@ -147,11 +148,22 @@ SAMPLES = {
     ),
     "cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], "
     "[%rd1, {%r1}], [%r2];": Traits(asynchronous=True),
+    # PTX ISA, "ld", "st", "red", "atom": what a thread does at its address
+    "ldu.global.u32 %r3, [%rd1];": READ,
+    "ld.weak.global.u32 %r3, [%rd1];": READ,
+    "ld.acquire.cta.shared.u32 %r3, [%r2];": READ,
+    "st.global.u32 [%rd1], 0;": WRITE,
+    "st.release.gpu.global.u32 [%rd1], 0;": WRITE,
+    "red.global.add.u32 [%rd1], 1;": UPDATE,
+    "atom.global.add.u32 %r3, [%rd1], 1;": UPDATE,
+    "atom.shared.cas.b32 %r3, [%r2], 0, 1;": UPDATE,
     # PTX ISA, "ld", "atom": what a loop may ask until another CTA has answered
     "ld.volatile.global.u32 %r3, [%rd1];": POLLS,
     "ld.relaxed.gpu.global.u32 %r3, [%rd1];": POLLS,
     "ld.acquire.sys.u32 %r3, [%rd1];": POLLS,
-    "atom.acquire.gpu.global.cas.b32 %r3, [%rd1], 0, 1;": POLLS,
+    "atom.acquire.gpu.global.cas.b32 %r3, [%rd1], 0, 1;": Traits(
+        polls=True, reads=True, writes=True
+    ),
     "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f0, %f1, %f2, %f3}, {%r3, %r4, %r5, %r6}, "
     "{%r7, %r8}, {%f0, %f1, %f2, %f3};": Traits(sync=Sync.WARP, matrix=True, product=True),
     "wmma.load.a.sync.aligned.row.m16n16k16.global.f16 {%r3, %r4, %r5, %r6, %r7, %r8, %r9, %r10}, "

@@ -16,6 +16,7 @@ from tilec.isa import TilecError
 from tilec.isa.launch import extents
 from tilec.sim import Report
 from tilec.sim.ptx import read
+from tilec.sim.traits import Traits, Unit, declare, declare_unit, forget
 from tilec.tuning.counting import Counts, count, plain_launch
 from tilec.tuning.counting.launches import plain
 
@@ -44,6 +45,7 @@ END:
   ret;
 }
 """
+TOY = KERNEL.replace("STRIDE", "8").replace("st.shared.u32", "toystore.shared.u32")
 
 
 def quantities(found: Counts, report: Report) -> dict[str, tuple[float, float]]:
@@ -296,4 +298,30 @@ def test_a_loop_without_end_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None
     module = read(KERNEL.replace("STRIDE", "4").replace("add.u32 %r3, %r3, 1;", ""))
     launch = plain(module.functions["k"], [np.zeros(64, np.int32), 100], (1, 1, 1), (64, 1, 1))
     with pytest.raises(TilecError, match="more than"):
+        count(module, "k", launch)
+
+
+def test_a_memory_instruction_is_what_it_declares() -> None:
+    """One of a test's own, declared as a store, counts as the store in its place."""
+    declare("toystore", Traits(writes=True))
+    declare_unit("toystore", Unit.SHARED)
+    found = []
+    try:
+        for text in (KERNEL.replace("STRIDE", "8"), TOY):
+            function = (module := read(text)).functions["k"]
+            launch = plain(function, [np.zeros(64, np.int32), 9], (2, 1, 1), (64, 1, 1))
+            found.append(count(module, "k", launch))
+    finally:
+        forget("toystore")
+    store, toy = found
+    assert (toy.wavefronts, toy.conflicts) == (store.wavefronts, store.conflicts) == (72, 36)
+    assert toy.units == store.units
+    assert toy.instructions["toystore"] == 36
+
+
+def test_a_branch_by_a_table_is_an_error() -> None:
+    table = "T: .branchtargets LOOP, END;\n  brx.idx %r2, T;"
+    module = read(KERNEL.replace("STRIDE", "4").replace("@!%p2 bra END;", table))
+    launch = plain(module.functions["k"], [np.zeros(64, np.int32), 9], (1, 1, 1), (64, 1, 1))
+    with pytest.raises(TilecError, match="kernel 'k' branches by tables, which are not counted"):
         count(module, "k", launch)
