@@ -39,6 +39,8 @@ examples:
   tile-tune run double.json --pin warps=2 --store double.sqlite --format json
   tile-tune report tune.sqlite -o tune.html
 """
+_LONGEST = 200
+"""Characters shown of why a candidate was refused; the page has all."""
 _PERIOD = 0.2
 """Seconds between two looks at the progress."""
 
@@ -184,8 +186,18 @@ def _text(study: Study, top: int) -> str:
         limit = one.counts["estimate"]["limit"]
         time_ = "" if one.measured is None else f"{one.measured['median'] * 1e6:.1f} µs measured, "
         lines.append(f"  {time_}{(one.cost or 0) * 1e6:10.1f} µs by the model  {limit:8}{said}")
-    lines += [f"  {count} rejected: {reason}" for reason, count in study.refused.most_common()]
+    for reason, count in study.refused.most_common():
+        like = next(one for one in study.outcomes if one.reason == reason)
+        said = " ".join(f"{name}={value}" for name, value in sorted(like.candidate.items()))
+        detail = f": {_in_a_line(like.detail)}" if like.detail else ""
+        lines.append(f"  {count} rejected: {reason}, such as {said}{detail}")
     return "\n".join(lines) + "\n"
+
+
+def _in_a_line(text: str) -> str:
+    """The first line, as far as there is room."""
+    first = text.partition("\n")[0]
+    return first if len(first) <= _LONGEST else f"{first[:_LONGEST]}..."
 
 
 class _Shown:

@@ -101,7 +101,11 @@ def test_all_candidates_are_ranked_and_remembered(
     started = time.monotonic()
     assert tile_tune.main([*command, "--pin", "warps=2"]) == 0
     assert time.monotonic() - started < 60
-    assert "double, n=960, sm_80: 3 ranked" in capsys.readouterr().out
+    text = capsys.readouterr().out
+    assert "double, n=960, sm_80: 3 ranked" in text
+    assert "  1 rejected: it does not compile, such as BLOCK=0 warps=2: double.py:" in text.replace(
+        f"{tmp_path}/", ""
+    )
     assert without_times(store) == before
 
     page = tmp_path / "page.html"
