@@ -10,6 +10,7 @@ import logging
 import re
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib.util import find_spec
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
@@ -78,13 +79,17 @@ def security(address: str, tls: Tls | None) -> Any:
 
     Args:
         address: of a scheduler; empty for a cluster of this process's own.
-        tls: certificates; None for those of Dask's configuration (`distributed.comm.tls`).
+        tls: certificates; None for those of Dask's configuration (`distributed.comm.tls`), and of a
+            cluster of this process's own for new ones that nobody else has, where the package
+            cryptography can make them.
 
     Raises:
         TuningError: naming the file that cannot be used.
     """
     import distributed  # noqa: PLC0415 (of the extra `dask`)
 
+    if tls is None and not address and find_spec("cryptography") is not None:
+        return distributed.Security.temporary()
     if tls is None:
         if not address.startswith("tls://"):
             return None

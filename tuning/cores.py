@@ -9,6 +9,7 @@ MANY = 8
 """Cores that are many: from so many on candidates go to a cluster of this machine unasked."""
 EACH = 4
 """Candidates for each core below which starting the cluster takes longer than it spares."""
+_NEEDED = ("distributed", "cryptography")
 
 
 def cores() -> int:
@@ -22,12 +23,13 @@ def many_cores(candidates: int) -> int:
     """Processes of a Dask cluster of this machine that are started unasked; 0 for no cluster.
 
     It is one for each core of those that affinity and cgroups leave, where these are `MANY`, there
-    is work for them, and Dask is installed.
+    is work for them, and Dask is installed with cryptography, so that no other user of the machine
+    can speak to it.
 
     Args:
         candidates: those that are not known.
     """
-    if cores() < MANY or find_spec("distributed") is None:
+    if cores() < MANY or not all(find_spec(name) for name in _NEEDED):
         return 0
     from dask.system import cpu_count  # noqa: PLC0415 (of the extra `dask`)
 

@@ -259,6 +259,27 @@ def test_only_peers_with_a_certificate_of_the_authority_are_spoken_to(
     assert own.outcomes[0].result() == study.outcomes[0].result()
 
 
+@pytest.mark.slow
+def test_a_cluster_of_this_machine_is_this_process_s_alone() -> None:
+    """It has certificates of its own, and others, in the clear and by TLS, are not spoken to."""
+    distributed = pytest.importorskip("distributed")
+    pytest.importorskip("cryptography", reason="no cryptography, which makes certificates")
+    connection = Connection("", 1, None, 30.0)
+    try:
+        address = str(connection.client.scheduler.address)
+        assert address.startswith("tls://127.0.0.1:")
+        assert connection.client.submit(sum, (1, 2)).result() == 3
+        assert all(worker.startswith("tls://127.0.0.1:") for worker in connection.workers())
+        for at, how in (
+            (address.replace("tls", "tcp"), None),
+            (address, distributed.Security.temporary()),
+        ):
+            with pytest.raises((OSError, TimeoutError)):
+                distributed.Client(at, security=how, timeout=3, set_as_default=False)
+    finally:
+        connection.close()
+
+
 TLS = Tls("ca.pem", "cert.pem")
 
 
