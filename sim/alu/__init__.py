@@ -13,16 +13,28 @@ Results are bit for bit those that the PTX ISA defines. Where it leaves a choice
 """
 
 from .bits import Array, Operation
-from .registry import Unsupported, approximated, forms, opcodes, qualifiers, resolve, signature
+from .registry import (
+    Moves,
+    Unsupported,
+    approximated,
+    forms,
+    moves,
+    opcodes,
+    qualifiers,
+    resolve,
+    signature,
+)
 from .syntax import Signature
 
 __all__ = [
     "Array",
+    "Moves",
     "Operation",
     "Signature",
     "Unsupported",
     "approximated",
     "forms",
+    "moves",
     "opcodes",
     "qualifiers",
     "resolve",

@@ -21,7 +21,7 @@ from .bits import (
     width,
 )
 from .formats import widen_bf16
-from .registry import form
+from .registry import Moves, form, moving
 from .special import flushed, flushed_f16, quiet
 from .syntax import Builder, Qualifiers
 
@@ -114,11 +114,13 @@ def _forms(syntax: str, types: str) -> Callable[[Builder], Builder]:
 
 
 @_forms("setp.cmp{.ftz}.type", "pred = type type")
+@moving(Moves.BY_COMPARISON)
 def _setp(q: Qualifiers) -> Operation:
     return _compared(q)
 
 
 @_forms("setp.cmp{.ftz}.type", "pred pred = type type")
+@moving(Moves.BY_COMPARISON)
 def _setp_both(q: Qualifiers) -> Operation:
     compare = _compared(q)
 
@@ -130,12 +132,14 @@ def _setp_both(q: Qualifiers) -> Operation:
 
 
 @_forms("setp.cmp.boolop{.ftz}.type", "pred = type type pred")
+@moving(Moves.BY_COMPARISON)
 def _setp_combined(q: Qualifiers) -> Operation:
     compare, combine = _compared(q), BOOLEAN[q["boolop"]]
     return lambda a, b, c: combine(compare(a, b), c)
 
 
 @_forms("setp.cmp.boolop{.ftz}.type", "pred pred = type type pred")
+@moving(Moves.BY_COMPARISON)
 def _setp_combined_both(q: Qualifiers) -> Operation:
     compare, combine = _compared(q), BOOLEAN[q["boolop"]]
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from .bits import FLOAT, SIGNED, UNSIGNED, Array, Operation, number_dtype, register_dtype, width
 from .formats import decode, encode, number_format
-from .registry import form
+from .registry import Moves, form, moving
 from .rounding import ROUNDINGS, narrowed, step, to_odd, two_sum
 from .special import NAN, SIGN, canonical, flushed, quiet, saturated
 from .syntax import Builder, Qualifiers
@@ -38,6 +38,7 @@ def _declare_integers(build: Builder) -> Builder:
 
 
 @_declare_integers
+@moving(Moves.EVENLY)
 def _integer_to_integer(q: Qualifiers) -> Operation:
     source, target = number_dtype(q["atype"]), number_dtype(q["dtype"])
     register = register_dtype(q["dtype"])

@@ -7,7 +7,7 @@ from typing import cast
 import numpy as np
 
 from .bits import SIGNED, UNSIGNED, Array, Operation, number_dtype, packed, register_dtype
-from .registry import form
+from .registry import Moves, form, moving
 from .syntax import Qualifiers
 
 SCALARS = ("u16", "s16", "u32", "s32", "u64", "s64")
@@ -77,11 +77,13 @@ def saturated_s32(wide: Array) -> Array:
 
 
 @form("add.type", "type = type type", type=SCALARS + PAIRS + QUADS)
+@moving(Moves.EVENLY)
 def _add(q: Qualifiers) -> Operation:
     return _lanes(q["type"], np.add)
 
 
 @form("sub.type", "type = type type", type=SCALARS + QUADS)
+@moving(Moves.EVENLY)
 def _sub(q: Qualifiers) -> Operation:
     return _lanes(q["type"], np.subtract)
 
@@ -110,6 +112,7 @@ def _sub_sat(q: Qualifiers) -> Operation:
 
 
 @form("mul.lo.type", "type = type type", type=SCALARS)
+@moving(Moves.EVENLY)
 def _mul_lo(_: Qualifiers) -> Operation:
     return np.multiply
 
@@ -120,11 +123,13 @@ def _mul_hi(q: Qualifiers) -> Operation:
 
 
 @form("mul.wide.type", "type*2 = type type", type=_NARROW)
+@moving(Moves.EVENLY)
 def _mul_wide(q: Qualifiers) -> Operation:
     return product(q["type"])
 
 
 @form("mad.lo.type", "type = type type type", type=SCALARS)
+@moving(Moves.EVENLY)
 def _mad_lo(_: Qualifiers) -> Operation:
     return lambda a, b, c: np.add(np.multiply(a, b), c)
 
@@ -136,6 +141,7 @@ def _mad_hi(q: Qualifiers) -> Operation:
 
 
 @form("mad.wide.type", "type*2 = type type type*2", type=_NARROW)
+@moving(Moves.EVENLY)
 def _mad_wide(q: Qualifiers) -> Operation:
     multiply = product(q["type"])
     return lambda a, b, c: np.add(multiply(a, b), c)
@@ -211,6 +217,7 @@ def _abs(q: Qualifiers) -> Operation:
 
 
 @form("neg.type", "type = type", type=("s16", "s32", "s64", "s8x4"))
+@moving(Moves.EVENLY)
 def _neg(q: Qualifiers) -> Operation:
     return _lanes(q["type"], np.negative)
 
@@ -231,11 +238,13 @@ def _extremum(q: Qualifiers, ufunc: np.ufunc) -> Operation:
 
 @form("min.type", "type = type type", type=SCALARS + PAIRS + QUADS)
 @form("min.relu.type", "type = type type", type=("s32", "s16x2", "s8x4"))
+@moving(Moves.BY_COMPARISON)
 def _min(q: Qualifiers) -> Operation:
     return _extremum(q, np.minimum)
 
 
 @form("max.type", "type = type type", type=SCALARS + PAIRS + QUADS)
 @form("max.relu.type", "type = type type", type=("s32", "s16x2", "s8x4"))
+@moving(Moves.BY_COMPARISON)
 def _max(q: Qualifiers) -> Operation:
     return _extremum(q, np.maximum)

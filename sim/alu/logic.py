@@ -9,7 +9,7 @@ import numpy as np
 
 from .bits import UNSIGNED, Array, Operation, number_dtype, register_dtype
 from .lookup3 import lop3
-from .registry import form
+from .registry import Moves, form, moving
 from .syntax import Qualifiers
 
 _BITS = ("b16", "b32", "b64")
@@ -18,6 +18,7 @@ _ANY = ("pred", *_BITS, "u16", "u32", "u64", "s16", "s32", "s64", "f32", "f64")
 
 
 @form("mov.type", "type = type", type=_ANY)
+@moving(Moves.EVENLY)
 def _mov(_: Qualifiers) -> Operation:
     return lambda a: a
 
@@ -65,6 +66,7 @@ def _lop3_predicate(q: Qualifiers) -> Operation:
 
 
 @form("shl.type", "type = type u32", type=_BITS)
+@moving(Moves.EVENLY)
 def _shl(q: Qualifiers) -> Operation:
     # numpy's shifts, unlike C's, clamp the amount as PTX does
     return _short(np.left_shift) if q["type"] == "b16" else np.left_shift

@@ -15,6 +15,7 @@ import importlib
 import itertools
 from collections import defaultdict
 from collections.abc import Callable
+from enum import Enum, auto
 
 from tilec.isa.errors import TilecError, nearest
 
@@ -26,7 +27,20 @@ class Unsupported(TilecError):  # noqa: N818 - an instruction, not a fault of th
     """An instruction that the simulator does not know; the message says the nearest it does."""
 
 
+class Moves(Enum):
+    """How a result moves where operands move by as much each time."""
+
+    FREELY = auto()
+    """Not as evenly as they do, as far as is known."""
+    EVENLY = auto()
+    """By as much each time, while nothing wraps around; of a product one factor stays."""
+    BY_COMPARISON = auto()
+    """By as much each time, or not at all, while a comparison of the first two comes out as it
+    did."""
+
+
 _forms: dict[str, list[Form]] = defaultdict(list)
+_moves: dict[Builder, Moves] = {}
 
 _MODULES: dict[str, tuple[str, ...]] = {
     "integer": (
@@ -69,6 +83,16 @@ def form(syntax: str, types: str, **choices: tuple[str, ...]) -> Callable[[Build
     def declare(build: Builder) -> Builder:
         declared = parse(syntax, types, choices, build)
         _forms[declared.opcode].append(declared)
+        return build
+
+    return declare
+
+
+def moving(how: Moves) -> Callable[[Builder], Builder]:
+    """Declares how the results of a builder's closures move."""
+
+    def declare(build: Builder) -> Builder:
+        _moves[build] = how
         return build
 
     return declare
@@ -154,6 +178,21 @@ def qualifiers(
         Unsupported: for a spelling that no form has.
     """
     return _find(opcode, modifiers, results, operands)[1]
+
+
+def moves(
+    opcode: str,
+    modifiers: tuple[str, ...],
+    results: int | None = None,
+    operands: int | None = None,
+) -> Moves:
+    """How the result of an instruction moves; see `resolve`.
+
+    Raises:
+        Unsupported: for a spelling that no form has.
+    """
+    found, _ = _find(opcode, modifiers, results, operands)
+    return _moves.get(found.build, Moves.FREELY)
 
 
 def _find(

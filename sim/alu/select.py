@@ -7,7 +7,7 @@ from typing import cast
 import numpy as np
 
 from .bits import FLOAT, SIGNED, Array, Operation, number_dtype, register_dtype
-from .registry import form
+from .registry import Moves, form, moving
 from .special import quiet
 from .syntax import Qualifiers
 
@@ -21,6 +21,7 @@ _SELECTED = (
 
 
 @form("selp.type", "type = type type pred", type=_SELECTED)
+@moving(Moves.EVENLY)
 def _selp(_: Qualifiers) -> Operation:
     return lambda a, b, p: np.where(p, a, b)
 

@@ -14,9 +14,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from tilec.isa.types import TYPE_BITS
+from tilec.sim import alu
+from tilec.sim.alu import Moves
 from tilec.sim.ptx.module import Instruction, Name, Operand
 
-from .slices import sources, written
+from .slices import sources, spelling, written
 from .values import Registers, Value
 
 _LONGEST = 8
@@ -24,9 +26,6 @@ _LONGEST = 8
 _BEFORE = 2
 """Periods before a comparison comes out otherwise that are walked again: an operand may be of the
 round before."""
-_LINEAR = frozenset(("add", "sub", "mov", "mad", "mul", "shl", "selp", "cvt", "cvta", "neg", "ld",
-                     "elect", "mbarrier"))  # fmt: skip
-_COMPARING = frozenset(("setp", "set", "min", "max", "slct"))
 Groups = Mapping[int, "Value | None"]
 
 
@@ -80,8 +79,8 @@ class Loops:
         self._registers, self._tally = registers, tally
         steps = [one for one in body if not decide.isdisjoint(written(one))]
         self._names = sorted(decide)
-        self._compared = [one for one in steps if one.opcode in _COMPARING]
-        exact = [one for one in steps if not _is_linear(one)]
+        self._compared = [one for one in steps if _moves(one) is Moves.BY_COMPARISON]
+        exact = [one for one in steps if _moves(one) is Moves.FREELY]
         self._exact = {name for one in exact for name in sources(one)}
         self._visits: dict[int, list[_Visit]] = {}
         self._paths: dict[int, int] = {}
@@ -168,7 +167,7 @@ class Loops:
         if not any(name in moved for name in rest):
             return _NEVER
         kind = one.modifiers[-1]
-        if kind[0] not in "bsu" or one.opcode not in {"setp", "min", "max"}:
+        if kind[0] not in "bsu" or not kind[1:].isdigit():
             return 0
         bits = TYPE_BITS[kind]
         a, b = (self._registers.reader(operand, bits)() for operand in one.operands[1:3])
@@ -191,9 +190,16 @@ class Loops:
 _NEVER = 1 << 40
 
 
-def _is_linear(one: Instruction) -> bool:
-    """Whether results move as evenly as what they come from, as far as comparisons allow."""
-    return one.opcode in _LINEAR | _COMPARING and "hi" not in one.modifiers
+def _moves(one: Instruction) -> Moves:
+    """How results move.
+
+    What is not arithmetic on a lane's own registers is unknown, the same in all rounds, as what a
+    wait answers, or taken over as it is.
+    """
+    try:
+        return alu.moves(*spelling(one))
+    except alu.Unsupported:
+        return Moves.EVENLY
 
 
 def _reach(far: Any, step: Any) -> int:

@@ -114,6 +114,12 @@ def needed(
     return found
 
 
+def spelling(instruction: Instruction) -> tuple[str, tuple[str, ...], int, int]:
+    """What `tilec.sim.alu` knows an instruction by that has operands."""
+    first, *rest = instruction.operands
+    return instruction.opcode, instruction.modifiers, len(results(first)), len(rest)
+
+
 def results(operand: Operand) -> list[Operand]:
     """The registers that a destination consists of."""
     match operand:

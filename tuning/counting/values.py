@@ -21,7 +21,7 @@ from tilec.sim.widths import DTYPES
 
 from .launches import PlainLaunch
 from .samples import Sample
-from .slices import plain_name, results
+from .slices import plain_name, results, spelling
 
 Value: TypeAlias = NDArray[Any]
 Read: TypeAlias = Callable[[], "Value | None"]
@@ -193,10 +193,9 @@ def _forget(registers: Registers, found: Instruction) -> Step:
 def _arithmetic(registers: Registers, found: Instruction) -> Step:
     first, *rest = found.operands
     targets = results(first)
-    spelling = (found.opcode, found.modifiers, len(targets), len(rest))
     try:
-        types = alu.signature(*spelling)
-        operation = alu.resolve(*spelling)
+        types = alu.signature(*spelling(found))
+        operation = alu.resolve(*spelling(found))
     except alu.Unsupported:
         return _forget(registers, found)
     if "carry" in (*types.results, *types.operands):
