@@ -53,6 +53,8 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("examples").symlink_to(ROOT / "examples")
     (reference,) = (block for block in blocks("python") if "def reference" in block)
     Path("saxpy.py").write_text(reference)
+    (problems,) = (block for block in blocks("text") if block.startswith("--grid"))
+    Path("sizes.txt").write_text(problems)
 
 
 def test_python() -> None:
@@ -74,5 +76,6 @@ def test_commands() -> None:
         assert name == "tile-run"
         assert tile_run.main(arguments) == 0
         commands, count = commands[end + 1 :], count + 1
-    assert count == 4
+    assert count == 5
+    assert np.load("small.npy").shape == (128, 256)
     np.testing.assert_array_equal(np.load("y.npy"), 2 * np.arange(1000))
