@@ -1,7 +1,7 @@
 """Tensor maps of launches, as a pack describes them: by the driver, and on the simulator.
 
 A description names the parameter with the array (`array`), the array's `type`, `shape` and
-`strides` in bytes, and the `box` and `swizzle` of a copy.
+`strides` in bytes, and the `box` and `swizzle` of a copy; `fill` is `nan` where it is not zeros.
 """
 
 from __future__ import annotations
@@ -15,7 +15,19 @@ from tilec.sim import TensorMap
 
 _BYTES = 128
 _ALIGNMENT = 64
-_TYPES = {"i8": 0, "i16": 1, "i32": 3, "i64": 5, "f16": 6, "f32": 7, "f64": 8, "bf16": 9}
+_TYPES = {
+    "i8": 0,
+    "i16": 1,
+    "i32": 3,
+    "i64": 5,
+    "f16": 6,
+    "f32": 7,
+    "f64": 8,
+    "bf16": 9,
+    "f32.ftz": 10,
+    "tf32": 11,
+    "tf32.ftz": 12,
+}
 """CUtensorMapDataType."""
 _SWIZZLES = {"none": 0, "32B": 1, "64B": 2, "128B": 3}
 _PROMOTION = 2
@@ -57,5 +69,5 @@ def encoded_arguments(described: Mapping[str, Any], address: int) -> tuple[Any, 
         0,
         _SWIZZLES[described["swizzle"]],
         _PROMOTION,
-        0,
+        int(described.get("fill") == "nan"),
     ]

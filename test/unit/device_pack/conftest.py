@@ -26,6 +26,7 @@ class FakeLibrary:
     Attributes:
         calls: names of the functions called, in order.
         faults: statuses to answer with, by function name.
+        checks: whether a launch fails with which something is wrong.
     """
 
     def __init__(self, target: str = "sm_90a") -> None:
@@ -33,6 +34,7 @@ class FakeLibrary:
         self.driver = 13000
         self.calls: list[str] = []
         self.faults: dict[str, int] = {}
+        self.checks = True
         self._arrays: dict[int, np.ndarray] = {}
         self._modules: dict[int, Any] = {}
         self._functions: dict[int, tuple[Any, str]] = {}
@@ -123,7 +125,7 @@ class FakeLibrary:
                 continue
             number = int.from_bytes(held, "little")
             values.append(self._at(number) if number >= _BASE else held)
-        options = {"arch": self.target, "dynamic_smem": shared}
+        options = {"arch": self.target, "dynamic_smem": shared, "checks": self.checks}
         report = launch(module, name, (gx, gy, gz), (bx, by, bz), values, **options)
         self._time += 1.0
         return 0 if report.ok else 700
@@ -131,22 +133,25 @@ class FakeLibrary:
     def _cuTensorMapEncodeTiled(self, map_, type_, rank, address, *rest):  # noqa: N802
         """Write what a map says into its bytes: address, type, and numbers of each dimension."""
         dims, strides, box, steps, interleave, swizzle, promotion, fill = rest
-        assert (interleave, fill, list(steps)) == (0, 0, [1] * rank)
+        assert (interleave, list(steps)) == (0, [1] * rank)
         assert 0 <= promotion <= 3
+        assert fill == 0 or type_ >= 6  # a NaN is of floats
         assert ctypes.addressof(map_._obj) % 64 == 0
-        numbers = [address.value, type_, rank, swizzle, *dims, *strides, *box]
+        numbers = [address.value, type_, rank, swizzle, fill, *dims, *strides, *box]
         data = np.array(numbers, np.int64).tobytes()
         ctypes.memmove(map_._obj, data.ljust(128, b"\0"), 128)
 
     def _map(self, held: bytes) -> TensorMap:
-        address, type_, rank, swizzle, *numbers = np.frombuffer(held, np.int64).tolist()
+        address, type_, rank, swizzle, fill, *numbers = np.frombuffer(held, np.int64).tolist()
         dims, strides = numbers[:rank], numbers[rank : 2 * rank - 1]
         box = numbers[2 * rank - 1 : 3 * rank - 1]
-        kind = np.dtype({0: "u1", 1: "u2", 3: "i4", 6: "f2", 7: "f4", 9: "u2"}[type_])
+        names = {0: "u1", 1: "u2", 3: "i4", 6: "f2", 7: "f4", 8: "f8", 9: "bfloat16"}
+        kind = np.dtype(names.get(type_, "f4"))
         steps = (*strides[::-1], kind.itemsize)
         array = np.ndarray(dims[::-1], kind, self._at(address), 0, steps)
         name = ("none", "32B", "64B", "128B")[swizzle]
-        return TensorMap(array, box=box[::-1], swizzle=name)
+        filled = ("zeros", "nan")[fill]
+        return TensorMap(array, box=box[::-1], swizzle=name, fill=filled)
 
     def _cuEventCreate(self, event, _):  # noqa: N802
         self._events += 1
