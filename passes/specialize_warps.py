@@ -17,7 +17,13 @@ from tilec.isa.wording import counted
 from .analysis.costs import LEAST_WARPGROUPS
 from .functions import take_positive
 from .hopper.box_copies import boxes_of
-from .hopper.parting import Parting, least_warpgroups, loops_of_products, plan_parting
+from .hopper.parting import (
+    Parting,
+    least_warpgroups,
+    loops_elsewhere,
+    loops_of_products,
+    plan_parting,
+)
 from .hopper.rings import Specialised
 from .hopper.turns import PAIR, takes_turns
 from .hopper.wait_choice import may_defer, why_awaited
@@ -60,20 +66,27 @@ class SpecializeWarps(KernelPass):
         turns = PAIR if takes_turns(kernel.function) else 1
         if turns > 1:
             del kernel.function.attributes[PINGPONG]
+        chosen: tuple[scf.ForOp, scf.ForOp | None, Parting] | None = None
         for loop, tiles in loops_of_products(kernel):
             if tiles is None:
                 turns = 1
             with kernel.at(loop):
+                if chosen is not None:
+                    _stays(kernel, loop, "another loop of the kernel is")
+                    continue
                 plan = self._too_few(kernel, turns) or plan_parting(
                     kernel, target, loop, tiles, turns=turns
                 )
                 if isinstance(plan, str):
-                    kernel.missed(
-                        loop, f"is not split into warps that load and warps that compute: {plan}"
-                    )
-                    continue
-                _part(kernel, loop, tiles, plan)
-            return
+                    _stays(kernel, loop, plan)
+                else:
+                    chosen = loop, tiles, plan
+        for loop, why in loops_elsewhere(kernel):
+            with kernel.at(loop):
+                _stays(kernel, loop, why)
+        if chosen is not None:
+            with kernel.at(chosen[0]):
+                _part(kernel, *chosen)
 
     def _too_few(self, kernel: Kernel, turns: int) -> str:
         """Why warps that load would not pay."""
@@ -85,6 +98,13 @@ class SpecializeWarps(KernelPass):
             if groups < least
             else ""
         )
+
+
+def _stays(kernel: Kernel, loop: scf.ForOp, why: str) -> None:
+    """Say that threads that multiply also load, and what of its products follows from it."""
+    kernel.missed(loop, f"is not split into warps that load and warps that compute: {why}")
+    if may_defer(loop) and DEFER_WAIT not in loop.attributes:  # else tile-defer-waits says it
+        kernel.missed(loop, f"waits for its products in each iteration: {why_awaited(loop, None)}")
 
 
 def _part(kernel: Kernel, loop: scf.ForOp, tiles: scf.ForOp | None, plan: Parting) -> None:

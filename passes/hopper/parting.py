@@ -77,6 +77,20 @@ def loops_of_products(kernel: Kernel) -> Iterator[tuple[scf.ForOp, scf.ForOp | N
             yield loop, tiles
 
 
+def loops_elsewhere(kernel: Kernel) -> Iterator[tuple[scf.ForOp, str]]:
+    """The loops with products of warpgroups that `loops_of_products` leaves out, and why."""
+    parted = {loop.operation for loop, _ in loops_of_products(kernel)}
+    around = {dot.operation.parent for dot in kernel.named(AwaitedProduct)}
+    for loop in kernel.named(scf.ForOp):
+        parent = loop.operation.parent
+        if loop.operation in parted or loop.operation not in around or parent is None:
+            continue
+        where = f"stands in '{parent.name}'"
+        if loop_over_tiles(loop, kernel.function) is not None:
+            where = "stands in a loop that carries values"
+        yield loop, f"it {where}, neither at the top of the kernel nor in a loop over tiles there"
+
+
 def least_warpgroups(kernel: Kernel) -> int:
     """Warpgroups that must compute for warps that load: one where tensor memory holds all sums."""
     dots = kernel.named(AwaitedProduct)

@@ -19,12 +19,12 @@ def may_defer(loop: Op) -> bool:
     return of_threads and not has_chain(loop)
 
 
-def why_awaited(loop: Op, stages: int) -> str:
+def why_awaited(loop: Op, stages: int | None) -> str:
     """Why each round waits for its own product; empty if the next one does.
 
     Args:
-        loop: an `scf.for` with products of warpgroups, whose operands a ring holds.
-        stages: of the ring.
+        loop: an `scf.for` with products of warpgroups.
+        stages: of the ring that holds the operands; None if threads that multiply copy them.
     """
     products = _products(loop)
     if len(products) > 1:
@@ -41,6 +41,11 @@ def why_awaited(loop: Op, stages: int) -> str:
     given = given_attribute(loop, DEFER_WAIT, ir.BoolAttr)
     if given is not None:
         return "" if given.value else f"{DEFER_WAIT} = false"
+    if stages is None:
+        return (
+            "the threads that multiply also copy, and fill a stage anew once every product that "
+            "read it has ended"
+        )
     if stages < DEFERRED_STAGES:
         return (
             f"a ring of {counted(stages, 'stage')} would have none to fill while two iterations "
