@@ -19,6 +19,7 @@ from .functions import take_positive
 from .hopper.box_copies import boxes_of
 from .hopper.parting import (
     Parting,
+    guarded_loops,
     least_warpgroups,
     loops_elsewhere,
     loops_of_products,
@@ -44,7 +45,9 @@ class SpecializeWarps(KernelPass):
     left to tile-pipeline, with a remark that says why, if no tensor map describes an array, if
     the program uses thread indices, or if there are too few registers or threads. The loop may
     be inside a loop over tiles at the top level of a persistent kernel: then the ring continues
-    from tile to tile, and room is left for the tiles that are stored.
+    from tile to tile, and room is left for the tiles that are stored. It may also be inside an
+    `scf.if` there without results and without another branch. Bounds and indices may depend on
+    numbers that are loaded at the top level, from memory that nothing has written before.
 
     Attributes:
         enabled: false leaves all loops to tile-pipeline.
@@ -67,7 +70,8 @@ class SpecializeWarps(KernelPass):
         if turns > 1:
             del kernel.function.attributes[PINGPONG]
         chosen: tuple[scf.ForOp, scf.ForOp | None, Parting] | None = None
-        for loop, tiles in loops_of_products(kernel):
+        guarded = ((loop, None) for loop in guarded_loops(kernel))
+        for loop, tiles in (*loops_of_products(kernel), *guarded):
             if tiles is None:
                 turns = 1
             with kernel.at(loop):
@@ -125,7 +129,15 @@ def _part(kernel: Kernel, loop: scf.ForOp, tiles: scf.ForOp | None, plan: Partin
     if plan.turns > 1:
         kernel.function.attributes[TURNS] = i64(plan.turns)
     made = Specialised(
-        loop, plan.copies, plan.stages, plan.roles, plan.needs, tiles, ctas, plan.turns
+        loop,
+        plan.copies,
+        plan.stages,
+        plan.roles,
+        plan.needs,
+        tiles,
+        ctas,
+        plan.turns,
+        plan.guard,
     )
     made.run(plan.frame)
 
