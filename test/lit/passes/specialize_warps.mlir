@@ -111,6 +111,26 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
     gpu.return
   }
 
+  // CHECK-LABEL: gpu.func @thread_ids
+  // CHECK-NOT: tile.tma_load
+  // WHY: is not split into warps that load and warps that compute: 'gpu.thread_id' may depend on which threads there are
+  gpu.func @thread_ids(%a: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %b: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %c: memref<?x?xf32>, %depth: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c64 = arith.constant 64 : index
+    %thread = gpu.thread_id x
+    %one = arith.constant 1.0 : f32
+    %zero = arith.constant dense<0.0> : !D
+    %r = scf.for %k = %c0 to %depth step %c64 iter_args(%sum = %zero) -> (!D) {
+      %ta = tile.load %a[%c0, %k] masked : !Array -> !A
+      %tb = tile.load %b[%k, %c0] masked : !Array -> !B
+      %next = tile.dot %ta, %tb, %sum : !A, !B, !D
+      scf.yield %next : !D
+    }
+    tile.store %r, %c[%c0, %c0] masked : !D, memref<?x?xf32>
+    memref.store %one, %c[%thread, %c0] : memref<?x?xf32>
+    gpu.return
+  }
+
   // CHECK-LABEL: gpu.func @machine
   // CHECK-NOT: tile.tma_load
   // WHY: is not split into warps that load and warps that compute: 'tile.inline_asm_volatile' may depend on which threads there are

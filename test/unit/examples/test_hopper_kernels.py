@@ -32,11 +32,23 @@ finally:
 E4M3 = ml_dtypes.float8_e4m3fn
 
 
+def _instructions(compiled: tilec.Compiled) -> list[str]:
+    """The PTX but for what says where in the source it came from."""
+    lines = (line.strip() for line in compiled.ptx.splitlines())
+    return [line for line in lines if not line.startswith(("//", ".loc", ".file"))]
+
+
 def _launch(
     kernel: Any, arrays: list[Any], grid: Any, form: str, **constants: Any
 ) -> tilec.Compiled:
-    """Compile for sm_90a and run; every product is by a `wgmma` of this form."""
-    compiled = kernel.using(target="sm_90a").compile(*arrays, **constants)
+    """Compile for sm_90a and run; every product is by a `wgmma` of this form.
+
+    As MLIR, which `tilec` reads from a file, the kernel becomes the same instructions.
+    """
+    kernel = kernel.using(target="sm_90a")
+    compiled = kernel.compile(*arrays, **constants)
+    from_text = tilec.compile(str(kernel.build(*arrays, **constants)), target="sm_90a")
+    assert _instructions(from_text) == _instructions(compiled)
     assert re.search(rf"wgmma\.mma_async\.sync\.aligned\.{form}\b", compiled.ptx)
     assert not re.search(r"\bmma\.sync", compiled.ptx)
     given = [one for value in arrays for one in (value if isinstance(value, list) else [value])]
