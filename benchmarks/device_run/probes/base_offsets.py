@@ -13,7 +13,7 @@ import numpy as np
 
 from ..driver import Cuda
 from .answer import Row, answer
-from .ptx import THREADS, Probe, module, rows_of_accumulator
+from .ptx import Probe, copied_in, module, rows_of_accumulator
 
 CHUNK = 16
 IMAGE = 16384
@@ -38,14 +38,7 @@ def program() -> str:
         ".reg .b16 %one;",
         ".reg .pred %first;",
         "mov.u32 %lane, %tid.x;",
-        "ld.param.u64 %p, [image];",
-        "mad.wide.u32 %p, %lane, 4, %p;",
-        "mov.u32 %at, a;",
-        "mad.lo.u32 %at, %lane, 4, %at;",
-    ]
-    for n in range(0, IMAGE, 4 * THREADS):
-        body += [f"ld.global.b32 %word, [%p+{n}];", f"st.shared.b32 [%at+{n}], %word;"]
-    body += [
+        *copied_in("a", IMAGE, "image"),
         "setp.eq.u32 %first, %lane, 0;",
         "mov.u32 %at, b;",
         "shl.b32 %word, %lane, 1;",
@@ -87,7 +80,7 @@ def probes(cuda: Cuda, target: str) -> Iterator[Row]:
     if target != "sm_90a":
         return
     probe = Probe(cuda, program())
-    image = probe.given(np.repeat(np.arange(IMAGE // CHUNK), CHUNK // 2).astype(np.float16))
+    image = probe.given(chunk_numbers(IMAGE))
     d = np.zeros((64, 8), np.float32)
     out = probe.given(d)
     for name, (code, width) in SWIZZLES.items():
@@ -105,6 +98,11 @@ def probes(cuda: Cuda, target: str) -> Iterator[Row]:
             f"base offset of a descriptor, swizzle {name}", _FORM, np.stack(got), wanted, given
         )
     probe.close()
+
+
+def chunk_numbers(size: int) -> np.ndarray:
+    """So many bytes of f16, at most 32 KiB, each of which is the number of its chunk."""
+    return np.repeat(np.arange(size // CHUNK), CHUNK // 2).astype(np.float16)
 
 
 EFFECTS = {

@@ -44,6 +44,15 @@ def filled(name: str, size: int, word: int) -> list[str]:
     return lines + [f"st.shared.b32 [%at+{n}], {word};" for n in range(0, size, step)]
 
 
+def copied_in(name: str, size: int, pointer: str) -> list[str]:
+    """Instructions with which they fill it from global memory; registers as of `given_back`."""
+    lines = [f"ld.param.u64 %p, [{pointer}];", "mad.wide.u32 %p, %lane, 4, %p;"]
+    lines += [f"mov.u32 %at, {name};", "mad.lo.u32 %at, %lane, 4, %at;"]
+    for n in range(0, size, 4 * THREADS):
+        lines += [f"ld.global.b32 %word, [%p+{n}];", f"st.shared.b32 [%at+{n}], %word;"]
+    return lines
+
+
 def given_back(name: str, size: int, pointer: str) -> list[str]:
     """Instructions with which they copy it to global memory; `%p` is `.b64`, `%word` `.b32`."""
     lines = [f"ld.param.u64 %p, [{pointer}];", "mad.wide.u32 %p, %lane, 4, %p;"]

@@ -19,6 +19,8 @@ from . import (
     narrow_boxes,
     quad_pairs,
     single_bits,
+    sparse_lines,
+    tensor_map_bytes,
 )
 from .answer import Row
 
@@ -36,6 +38,8 @@ _PROBES: Mapping[str, Callable[[Cuda, str], Iterator[Row]]] = {
     "fills": fills.probes,
     "fences": fences.probes,
     "single bits": single_bits.probes,
+    "sparse lines": sparse_lines.probes,
+    "tensor map bytes": tensor_map_bytes.probes,
 }
 
 SECONDS: Mapping[str, float] = {
@@ -52,6 +56,8 @@ SECONDS: Mapping[str, float] = {
     "fills": 1.0,
     "fences": 2.0,
     "single bits": 2.0,
+    "sparse lines": 0.5,
+    "tensor map bytes": 0.5,
 }
 """What each takes, most of it for what the hypotheses give."""
 

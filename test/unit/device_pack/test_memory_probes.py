@@ -13,9 +13,9 @@ from tilec.sim.instructions import tensor_copy
 
 
 def test_every_kernel_is_assembled(assemblers_for):
-    from device_run.probes import base_offsets, fences, tensor_loads
+    from device_run.probes import base_offsets, fences, sparse_lines, tensor_loads
 
-    texts = [base_offsets.program(), tensor_loads.program(512)]
+    texts = [base_offsets.program(), sparse_lines.program(), tensor_loads.program(512)]
     texts += [text for case in fences.cases() for text in (case.text, case.without)]
     judge = assemblers_for(find_target("sm_90a"))[-1]
     for text in dict.fromkeys(texts):
@@ -24,9 +24,18 @@ def test_every_kernel_is_assembled(assemblers_for):
 
 
 def test_other_targets_have_none(cuda):
-    from device_run.probes import base_offsets, fences, fills, narrow_boxes, single_bits
+    from device_run.probes import (
+        base_offsets,
+        fences,
+        fills,
+        narrow_boxes,
+        single_bits,
+        sparse_lines,
+        tensor_map_bytes,
+    )
 
-    for probe in (base_offsets, fences, fills, narrow_boxes, single_bits):
+    some = (base_offsets, fences, fills, narrow_boxes, single_bits, sparse_lines, tensor_map_bytes)
+    for probe in some:
         assert not list(probe.probes(cuda, "sm_80"))
 
 
@@ -234,3 +243,46 @@ def test_where_single_bits_lie():
                 column = 32 * (lane % 4) + 128 * (register >> 1) + bit
                 mask = np.arange(128) == thread
                 assert layout.places(register, bit, mask) == {(row, column)}
+
+
+def test_sparse_lines(monkeypatch, cuda, library):
+    """The simulator refuses lines too short; unchecked it goes on at the leading offset."""
+    from device_run.driver import DeviceError
+    from device_run.probes import sparse_lines
+
+    found = sparse_lines.probes(cuda, "sm_90a")
+    assert [next(found)["verdict"] for _ in range(2)] == ["in its line"] * 2
+    with pytest.raises(DeviceError):
+        next(found)
+    library.checks = False
+    *_, last = sparse_lines.probes(cuda, "sm_90a")
+    assert last["verdict"] == "the second half a leading offset on"
+
+    chunks = warpgroup_product.chunks
+
+    def in_next_line(operand, word, *, transposed):
+        descriptor, at = chunks(operand, word, transposed=transposed)
+        if operand.name == "b" and descriptor.swizzle.line == 32:
+            plain = np.arange(8)[:, None] * 32 + np.arange(4) % 2 * 16 + np.arange(4) // 2 * 32
+            at = at.min() // 1024 * 1024 + (plain ^ (plain >> 7 & 1) << 4)
+        return descriptor, at
+
+    monkeypatch.setattr(warpgroup_product, "chunks", in_next_line)
+    *_, last = sparse_lines.probes(cuda, "sm_90a")
+    assert last["verdict"] == "the second half in the next line"
+
+
+def test_tensor_map_bytes(cuda, library):
+    """The places of `tensormap.replace`, in SASS of ptxas; of the rest those that the fake has."""
+    from device_run.probes import tensor_map_bytes
+
+    named = verdicts(tensor_map_bytes.probes(cuda, "sm_90a"))
+    assert named["a tiled map, against the simulator's"] == "no bit differs"
+    word = "of the word at byte 0x08 bits "
+    assert named["swizzle of tiled maps"] == word + "13, 14"
+    assert named["fill of tiled maps"] == word + "15"
+    assert named["promotion of tiled maps"] == word + "21, 22"
+    assert named["promotion of im2col maps"] == word + "21, 22"
+    assert named["box of tiled maps"] == "of the word at byte 0x34 bits 27, 28, 29"
+    assert named["lower of im2col maps"] != named["upper of im2col maps"]
+    assert library.allocated == 0
