@@ -27,7 +27,7 @@ from .hopper.parting import (
 )
 from .hopper.rings import Specialised
 from .hopper.turns import PAIR, takes_turns
-from .hopper.wait_choice import may_defer, why_awaited
+from .hopper.wait_choice import may_defer, products_of, why_awaited
 from .hopper.warp_roles import PRODUCERS
 from .kernel_pass import Kernel, KernelPass
 
@@ -153,10 +153,12 @@ def _decide_wait(kernel: Kernel, loop: scf.ForOp, plan: Parting) -> None:
         kernel.missed(loop, f"waits for its products in each iteration: {why}")
         return
     loop.attributes[DEFER_WAIT] = ir.BoolAttr.get(True)
+    several = len(products_of(loop)) > 1
+    what, which, whose = ("products", "these", "their") if several else ("product", "this", "its")
     kernel.remark(
         loop,
-        "leaves its product in flight at the end of an iteration; the next one begins its own, "
-        "waits for this, and releases its stage",
+        f"leaves its {what} in flight at the end of an iteration; the next one begins its own, "
+        f"waits for {which}, and releases {whose} stage",
     )
 
 
