@@ -211,8 +211,11 @@ class _Planning:
                 or why_no_box(memref_of(view.target))
                 or why_no_map(view.source, kernel.function)
             )
-            if readers or any(op.block != block for op in copy.loads):
-                why = "ops other than the products of its body read the copied data"
+            elsewhere = [op for op in copy.loads if op.block != block]
+            if readers:
+                why = f"'{readers[0].name}' reads copied data, and only products wait for a ring"
+            elif elsewhere:
+                why = f"'{elsewhere[0].name}' reads the copied data outside of its body"
             elif writers.before(before, view.source) is not None:
                 why = "the copied data may be written before it"
             elif writers.between(tiles, view.source) is not None:

@@ -78,7 +78,9 @@ def test_stream_k() -> None:
     ctas = 5
     c, flags = np.full((136, 72), np.nan, np.float32), np.zeros(ctas, np.int32)
     parts = np.empty((ctas, 64, 64), np.float32)
-    _launch(stream_k_gemm.using(warps=4), [a, b, c, parts, flags], ctas, "m64n64k16.f32.f16.f16")
+    arrays = [a, b, c, parts, flags]
+    compiled = _launch(stream_k_gemm.using(warps=4), arrays, ctas, "m64n64k16.f32.f16.f16")
+    assert any("it stands in 'scf.while', neither" in str(one) for one in compiled.remarks)
     np.testing.assert_array_equal(c, a.astype(int) @ b.astype(int))
 
 
@@ -106,7 +108,10 @@ def test_weights_of_4_bits_in_registers() -> None:
     c = np.empty((m, n), np.float16)
     arrays = [a, pack(codes, "u4"), scales, zeros.astype(np.uint8), c]
     form = "m64n16k16.f32.f16.f16"
-    _launch(w4a16_gemm_by_weights.using(warps=8), arrays, (2, 2), form, BM=16, BN=128)
+    compiled = _launch(w4a16_gemm_by_weights.using(warps=8), arrays, (2, 2), form, BM=16, BN=128)
+    said = [str(remark) for remark in compiled.remarks if "tile-specialize-warps" in str(remark)]
+    assert any("'tile.load' reads copied data, and only products wait" in one for one in said)
+    assert any("waits for its products in each iteration: A, or its met" in one for one in said)
     shift, factor = (np.repeat(one.astype(float), group, 1) for one in (zeros, scales))
     wanted = a.astype(float) @ ((codes - shift) * factor).T
     np.testing.assert_array_equal(c, wanted.astype(np.float16))
