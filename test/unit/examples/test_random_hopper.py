@@ -4,8 +4,8 @@ Each is a product drawn from what warpgroups take and what they decline: element
 the tile and of the matrices, warps, either operand transposed in memory, promised alignment or
 none, bounds or none, A computed on the way, a result that is cast or becomes A of a second product,
 its instruction pinned or left open, warps that load beside those that compute or none, CTAs that
-take one tile or several, in either order, on few SMs or many, or two warpgroups in turn. More:
-TILEC_RANDOM_HOPPER=1000 pytest …
+take one tile or several, in either order, on few SMs or many, two warpgroups in turn, extents that
+are loaded and CTAs without work, or two products. More: TILEC_RANDOM_HOPPER=1000 pytest …
 """
 
 from __future__ import annotations
