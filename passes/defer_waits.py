@@ -10,6 +10,7 @@ from tilec.ir.mlir import ir, scf
 
 from .hopper.carried_products import CarriedProduct
 from .hopper.deferred_waits import DeferredWait, deferred_wait
+from .hopper.joined_products import join_products
 from .kernel_pass import Kernel, KernelPass
 
 
@@ -23,8 +24,9 @@ class DeferWaits(KernelPass):
     instead. An iteration starts its product, waits until only that one is in flight
     (`wgmma.wait_group 1`), and releases the stage of the previous iteration. The first iteration
     is peeled; the last wait and the last release come after the loop. The tensor cores have the
-    next product before they finish one. A loop whose body is different does not change, and a
-    remark says why.
+    next product before they finish one. Several products that each continue in an accumulator of
+    their own, as those of a gate, become one group first, with one wait. A loop whose body is
+    different does not change, and a remark says why.
     """
 
     name: ClassVar[str] = "tile-defer-waits"
@@ -44,6 +46,8 @@ def _defer(kernel: Kernel, loop: scf.ForOp) -> None:
     if wanted is None:
         return
     del loop.attributes[DEFER_WAIT]
+    if wanted.value:
+        join_products(loop)
     body = deferred_wait(loop) if wanted.value else None
     if isinstance(body, DeferredWait):
         CarriedProduct(loop, body).run()

@@ -17,10 +17,17 @@ from tilec.isa.wording import counted
 from .analysis.costs import LEAST_WARPGROUPS
 from .functions import take_positive
 from .hopper.box_copies import boxes_of
-from .hopper.parting import Parting, least_warpgroups, loops_of_products, plan_parting
+from .hopper.parting import (
+    Parting,
+    guarded_loops,
+    least_warpgroups,
+    loops_elsewhere,
+    loops_of_products,
+    plan_parting,
+)
 from .hopper.rings import Specialised
 from .hopper.turns import PAIR, takes_turns
-from .hopper.wait_choice import may_defer, why_awaited
+from .hopper.wait_choice import may_defer, products_of, why_awaited
 from .hopper.warp_roles import PRODUCERS
 from .kernel_pass import Kernel, KernelPass
 
@@ -38,7 +45,9 @@ class SpecializeWarps(KernelPass):
     left to tile-pipeline, with a remark that says why, if no tensor map describes an array, if
     the program uses thread indices, or if there are too few registers or threads. The loop may
     be inside a loop over tiles at the top level of a persistent kernel: then the ring continues
-    from tile to tile, and room is left for the tiles that are stored.
+    from tile to tile, and room is left for the tiles that are stored. It may also be inside an
+    `scf.if` there without results and without another branch. Bounds and indices may depend on
+    numbers that are loaded at the top level, from memory that nothing has written before.
 
     Attributes:
         enabled: false leaves all loops to tile-pipeline.
@@ -60,20 +69,28 @@ class SpecializeWarps(KernelPass):
         turns = PAIR if takes_turns(kernel.function) else 1
         if turns > 1:
             del kernel.function.attributes[PINGPONG]
-        for loop, tiles in loops_of_products(kernel):
+        chosen: tuple[scf.ForOp, scf.ForOp | None, Parting] | None = None
+        guarded = ((loop, None) for loop in guarded_loops(kernel))
+        for loop, tiles in (*loops_of_products(kernel), *guarded):
             if tiles is None:
                 turns = 1
             with kernel.at(loop):
+                if chosen is not None:
+                    _stays(kernel, loop, "another loop of the kernel is")
+                    continue
                 plan = self._too_few(kernel, turns) or plan_parting(
                     kernel, target, loop, tiles, turns=turns
                 )
                 if isinstance(plan, str):
-                    kernel.missed(
-                        loop, f"is not split into warps that load and warps that compute: {plan}"
-                    )
-                    continue
-                _part(kernel, loop, tiles, plan)
-            return
+                    _stays(kernel, loop, plan)
+                else:
+                    chosen = loop, tiles, plan
+        for loop, why in loops_elsewhere(kernel):
+            with kernel.at(loop):
+                _stays(kernel, loop, why)
+        if chosen is not None:
+            with kernel.at(chosen[0]):
+                _part(kernel, *chosen)
 
     def _too_few(self, kernel: Kernel, turns: int) -> str:
         """Why warps that load would not pay."""
@@ -85,6 +102,13 @@ class SpecializeWarps(KernelPass):
             if groups < least
             else ""
         )
+
+
+def _stays(kernel: Kernel, loop: scf.ForOp, why: str) -> None:
+    """Say that threads that multiply also load, and what of its products follows from it."""
+    kernel.missed(loop, f"is not split into warps that load and warps that compute: {why}")
+    if may_defer(loop) and DEFER_WAIT not in loop.attributes:  # else tile-defer-waits says it
+        kernel.missed(loop, f"waits for its products in each iteration: {why_awaited(loop, None)}")
 
 
 def _part(kernel: Kernel, loop: scf.ForOp, tiles: scf.ForOp | None, plan: Parting) -> None:
@@ -105,7 +129,15 @@ def _part(kernel: Kernel, loop: scf.ForOp, tiles: scf.ForOp | None, plan: Partin
     if plan.turns > 1:
         kernel.function.attributes[TURNS] = i64(plan.turns)
     made = Specialised(
-        loop, plan.copies, plan.stages, plan.roles, plan.needs, tiles, ctas, plan.turns
+        loop,
+        plan.copies,
+        plan.stages,
+        plan.roles,
+        plan.needs,
+        tiles,
+        ctas,
+        plan.turns,
+        plan.guard,
     )
     made.run(plan.frame)
 
@@ -121,10 +153,12 @@ def _decide_wait(kernel: Kernel, loop: scf.ForOp, plan: Parting) -> None:
         kernel.missed(loop, f"waits for its products in each iteration: {why}")
         return
     loop.attributes[DEFER_WAIT] = ir.BoolAttr.get(True)
+    several = len(products_of(loop)) > 1
+    what, which, whose = ("products", "these", "their") if several else ("product", "this", "its")
     kernel.remark(
         loop,
-        "leaves its product in flight at the end of an iteration; the next one begins its own, "
-        "waits for this, and releases its stage",
+        f"leaves its {what} in flight at the end of an iteration; the next one begins its own, "
+        f"waits for {which}, and releases {whose} stage",
     )
 
 

@@ -199,8 +199,8 @@ class Cuda:
 
     def tensor_map(self, described: Mapping[str, Any], address: int) -> Any:
         """A tensor map, 128 bytes passed by value; `tensor_maps` says how it is described."""
-        map_, arguments = encoded_arguments(described, address)
-        self._call("cuTensorMapEncodeTiled", *arguments)
+        map_, function, arguments = encoded_arguments(described, address)
+        self._call(function, *arguments)
         return map_
 
     def synchronize(self) -> None:

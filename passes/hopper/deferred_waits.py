@@ -1,4 +1,4 @@
-"""Loops with one product of warpgroups, for which the next round can wait."""
+"""Loops with one group of products of warpgroups, for which the next round can wait."""
 
 from __future__ import annotations
 
@@ -21,18 +21,19 @@ from tilec.ir.attributes import attribute
 from tilec.ir.mlir import ir
 
 from ..search import defining_op
+from .dependences import dependents, needed
 
 Place = tuple[int, int, int]
 """Where a warp's fragment lies: the number of the accumulator, a column of it, a slice of that."""
 
-_NO_PRODUCT = "its body is not one product of warpgroups and its wait"
+_NO_PRODUCT = "its body is not one group of products of warpgroups and its wait"
 _NO_RING = "its wait is not followed by the release of a stage alone"
 _NO_CHAIN = "its product is not the accumulator of the next iteration"
 _IN_ROUND = "what it releases depends on more than numbers that it carries"
 
 
 class DeferredWait(NamedTuple):
-    """The body of a loop with one product of warpgroups, and the wait for it.
+    """The body of a loop with one group of products of warpgroups, and the wait for it.
 
     Attributes:
         fence: gives the accumulators to the first instructions.
@@ -65,7 +66,7 @@ def deferred_wait(loop: Op) -> DeferredWait | str:
     """
     block = loop.regions[0].blocks[0]
     *ops, end = [op.operation for op in block.operations]
-    fences = [op for op in ops if isinstance(op.opview, WgmmaFenceOp)]
+    fences = [op for op in ops if isinstance(op.opview, WgmmaFenceOp) and len(op.operands)]
     waits = [op for op in ops if isinstance(op.opview, WgmmaWaitOp)]
     if len(fences) != 1 or len(waits) != 1 or any(len(op.regions) for op in ops):
         return _NO_PRODUCT
@@ -80,14 +81,15 @@ def deferred_wait(loop: Op) -> DeferredWait | str:
     held = {arguments[number]: given[passed[number]] for number in carried}
     if held != taken or len(carried) != len(given):
         return _NO_CHAIN
-    joining, parting = _between(ops, set(held), fence), _after(ops, wait)
+    joining = dependents(ops[: ops.index(fence)], held)
+    parting = dependents(ops[ops.index(wait) + 1 :], wait.results)
     if any(use.owner.operation not in {*joining, fence} for one in held for use in one.uses):
         return _NO_CHAIN
     numbers = [op for op in parting if not isinstance(op.opview, WarpPartOp | SliceOp)]
-    needed = _needed(ops, acting)
-    if numbers or any(op in parting or not is_movable(op) for op in needed):
+    for_releases = needed(ops, acting)
+    if numbers or any(op in parting or not is_movable(op) for op in for_releases):
         return _NO_CHAIN if numbers else _IN_ROUND
-    releases = [op for op in ops if op in needed or op in acting]
+    releases = [op for op in ops if op in for_releases or op in acting]
     roots = [one for one in arguments if any(one in list(op.operands) for op in releases)]
     if any(block.arguments[0] in list(op.operands) for op in releases):
         return _IN_ROUND
@@ -123,37 +125,4 @@ def _taken(fence: ir.Operation) -> dict[Value, Place]:
             pieces = [part] if concat is None else list(concat.operands)
             column = at * (tile.shape[1] // len(parts))
             found |= {piece: (number, column, index) for index, piece in enumerate(pieces)}
-    return found
-
-
-def _between(
-    ops: Sequence[ir.Operation], given: set[Value], last: ir.Operation
-) -> list[ir.Operation]:
-    """The ops in front of the last that depend on some values, in order."""
-    found, known = list[ir.Operation](), set(given)
-    for op in ops:
-        if op == last:
-            break
-        if any(operand in known for operand in op.operands):
-            found.append(op)
-            known |= set(op.results)
-    return found
-
-
-def _after(ops: Sequence[ir.Operation], wait: ir.Operation) -> list[ir.Operation]:
-    """The ops that depend on what a wait gives, in order."""
-    behind = ops[ops.index(wait) + 1 :]
-    return _between([*behind, wait], set(wait.results), wait)
-
-
-def _needed(ops: Sequence[ir.Operation], wanted: Sequence[ir.Operation]) -> set[ir.Operation]:
-    """The ops among some that others are computed from."""
-    found = set[ir.Operation]()
-    values = [value for op in wanted for value in op.operands]
-    while values:
-        owner = values.pop().owner
-        if isinstance(owner, ir.Block) or owner.operation in found or owner.operation not in ops:
-            continue
-        found.add(owner.operation)
-        values += list(owner.operation.operands)
     return found

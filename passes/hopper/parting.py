@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from math import prod
 from typing import NamedTuple
 
-from tilec.dialects.semantics import Resource, effects_of, finds, orders
+from tilec.dialects.semantics import Resource, Scope, effects_of, finds, orders, scope_of
 from tilec.dialects.tile.attributes import STAGES
-from tilec.dialects.tile.ops import AsyncCopyOp, StoreOp
+from tilec.dialects.tile.ops import AsyncCopyOp, LoadOp, StoreOp
 from tilec.dialects.tile.ops.base import TileOp
 from tilec.dialects.tile.ops.warpgroup_dot import AwaitedProduct
 from tilec.dialects.tile.shared import shared_buffer
@@ -29,7 +29,7 @@ from ..staging.staged_copies import StagedCopy, copy_groups
 from .box_copies import why_no_box, why_no_map
 from .box_stores import HALF
 from .rings import Needs
-from .tile_loops import loop_over_tiles
+from .tile_loops import guard_at_top, loop_over_tiles
 from .warp_roles import PRODUCERS, WarpRoles, equal_roles, warp_roles
 
 _BARRIERS = 1024
@@ -47,6 +47,7 @@ class Parting(NamedTuple):
         roles: registers of each role.
         needs: what bounds and indices are computed from.
         turns: warpgroups that take the tiles of a CTA in turn; 1 where all share each.
+        guard: the `scf.if` at the top of the kernel in which the loop stands, if it does.
     """
 
     copies: list[StagedCopy]
@@ -56,6 +57,7 @@ class Parting(NamedTuple):
     roles: WarpRoles
     needs: Needs
     turns: int
+    guard: ir.Operation | None
 
     @property
     def bytes(self) -> int:
@@ -75,6 +77,29 @@ def loops_of_products(kernel: Kernel) -> Iterator[tuple[scf.ForOp, scf.ForOp | N
         tiles = loop_over_tiles(loop, kernel.function)
         if own and (loop.operation.block == top or (tiles is not None and not tiles.results)):
             yield loop, tiles
+
+
+def guarded_loops(kernel: Kernel) -> Iterator[scf.ForOp]:
+    """The loops with products of warpgroups in an `scf.if` at the top that CTAs may leave out."""
+    around = {dot.operation.parent for dot in kernel.named(AwaitedProduct)}
+    for loop in kernel.named(scf.ForOp):
+        if loop.operation in around and guard_at_top(loop, kernel.function) is not None:
+            yield loop
+
+
+def loops_elsewhere(kernel: Kernel) -> Iterator[tuple[scf.ForOp, str]]:
+    """The loops with products of warpgroups that warps cannot share out where they are, and why."""
+    parted = {loop.operation for loop, _ in loops_of_products(kernel)}
+    parted |= {loop.operation for loop in guarded_loops(kernel)}
+    around = {dot.operation.parent for dot in kernel.named(AwaitedProduct)}
+    for loop in kernel.named(scf.ForOp):
+        parent = loop.operation.parent
+        if loop.operation in parted or loop.operation not in around or parent is None:
+            continue
+        where = f"stands in '{parent.name}'"
+        if loop_over_tiles(loop, kernel.function) is not None:
+            where = "stands in a loop that carries values"
+        yield loop, f"it {where}, neither at the top of the kernel nor in a loop over tiles there"
 
 
 def least_warpgroups(kernel: Kernel) -> int:
@@ -120,6 +145,7 @@ class _Planning:
         turns: int,
     ) -> None:
         self._tiles = tiles
+        self._guard = None if tiles is not None else guard_at_top(loop, kernel.function)
         self._kernel = kernel
         self._target = target
         self._loop = loop
@@ -132,7 +158,7 @@ class _Planning:
         writers = Writers(kernel.function)
         groups = copy_groups(loop, writers)
         copies = [copy for group in groups for copy in group.copies]
-        needs = self._needs(copies)
+        needs = self._needs(copies, writers)
         roles = self._roles()
         why = self._obstacle(copies, writers)
         if why:
@@ -140,7 +166,10 @@ class _Planning:
         if self._turns > 1 and not self._alike():
             return "the number of iterations may differ between tiles"
         if needs is None:
-            return "bounds or indices are not computed from block numbers and arguments alone"
+            return (
+                "bounds or indices are not computed from block numbers, arguments and numbers that "
+                "the kernel loads at its top alone"
+            )
         if roles is None:
             return f"{self._computing} threads leave no room for {PRODUCERS} more that load"
         room = self._room(copies)
@@ -149,7 +178,7 @@ class _Planning:
         if min(stages, room) < 2 and stages <= room:
             return "its ring would be of one stage"
         frame = [op for group in groups for op in group.frame]
-        return Parting(copies, frame, stages, room, roles, needs, self._turns)
+        return Parting(copies, frame, stages, room, roles, needs, self._turns, self._guard)
 
     @property
     def _computing(self) -> int:
@@ -171,8 +200,7 @@ class _Planning:
         asked = next((op for op in kernel.walk() if _depends_on_threads(op)), None)
         if asked is not None:
             return f"'{asked.operation.name}' may depend on which threads there are"
-        before = list(kernel.function.regions[0].blocks[0].operations)
-        before = before[: before.index(self._tiles or self._loop)]
+        before = self._before()
         tiles = [] if self._tiles is None else [self._tiles]
         for copy in copies:
             view = copy.copy.opview
@@ -183,8 +211,11 @@ class _Planning:
                 or why_no_box(memref_of(view.target))
                 or why_no_map(view.source, kernel.function)
             )
-            if readers or any(op.block != block for op in copy.loads):
-                why = "ops other than the products of its body read the copied data"
+            elsewhere = [op for op in copy.loads if op.block != block]
+            if readers:
+                why = f"'{readers[0].name}' reads copied data, and only products wait for a ring"
+            elif elsewhere:
+                why = f"'{elsewhere[0].name}' reads the copied data outside of its body"
             elif writers.before(before, view.source) is not None:
                 why = "the copied data may be written before it"
             elif writers.between(tiles, view.source) is not None:
@@ -197,15 +228,41 @@ class _Planning:
             return "some of its copies are read elsewhere"
         return ""
 
-    def _needs(self, copies: list[StagedCopy]) -> Needs | None:
+    def _before(self) -> list[ir.Operation]:
+        """The ops in front of the loop, or of that over tiles, from the kernel's top on."""
+        inner = (self._tiles or self._loop).operation
+        found = list[ir.Operation]()
+        for op in (self._guard, inner) if self._guard is not None else (inner,):
+            ops = [one.operation for one in op.block.operations]
+            found += ops[: ops.index(op)]
+        return found
+
+    def _is_number(self, op: ir.Operation, writers: Writers) -> bool:
+        """Whether an op loads one number from memory that nothing wrote before, or gives it on.
+
+        Threads that load tiles can do it as well, in front of all else at the kernel's top.
+        """
+        types = [value.type for value in (*op.operands, *op.results)]
+        tiles = [ir.RankedTensorType(t) for t in types if isinstance(t, ir.RankedTensorType)]
+        if any(prod(tile.shape) > 1 for tile in tiles):
+            return False
+        view = op.opview
+        if isinstance(view, LoadOp) and not is_shared(view.source):
+            ops = [one.operation for one in op.block.operations]
+            return writers.before(ops[: ops.index(op)], view.source) is None
+        return effects_of(op) == () and scope_of(op) <= Scope.WARP
+
+    def _needs(self, copies: list[StagedCopy], writers: Writers) -> Needs | None:
         """What bounds and indices are computed from; None if that cannot stand at the top."""
         inside = {op for copy in copies for op in copy.needs}
         taken = [operand for copy in copies for operand in copy.copy.operands]
         taken += [operand for op in inside for operand in op.operands]
         taken += list(self._loop.operands)[:3]
         taken += [] if self._tiles is None else list(self._tiles.operands)[:3]
+        taken += [] if self._guard is None else list(self._guard.operands)
         top = self._kernel.function.regions[0].blocks[0]
-        blocks = [top, *(loop.regions[0].blocks[0] for loop in (self._tiles,) if loop is not None)]
+        around = self._tiles or self._guard
+        blocks = [top, *(one.regions[0].blocks[0] for one in (around,) if one is not None)]
         body = self._loop.regions[0].blocks[0]
         allocs = {copy.alloc for copy in copies}
         found: set[ir.Operation] = set()
@@ -218,7 +275,8 @@ class _Planning:
             op = owner.operation
             if op in found or op in inside or op in allocs:
                 continue
-            if op.block not in blocks or not is_pure(op):
+            is_number = op.block == top and self._is_number(op, writers)
+            if op.block not in blocks or not (is_pure(op) or is_number):
                 return None
             found.add(op)
             taken += list(op.operands)

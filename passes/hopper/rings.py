@@ -89,7 +89,7 @@ class Needs(NamedTuple):
 
     Attributes:
         top: ops of the kernel's block, in order.
-        of_tile: ops of the loop over tiles around the loop, in order.
+        of_tile: ops of the loop over tiles around the loop, or of the `scf.if`, in order.
     """
 
     top: list[ir.Operation]
@@ -97,7 +97,7 @@ class Needs(NamedTuple):
 
 
 class Specialised(LoopStages):
-    """The rewriting of one loop at the top of a kernel, or of a loop over tiles there.
+    """The rewriting of one loop at the top of a kernel, or of a loop over tiles or a branch there.
 
     After the threads that compute stands a warpgroup of which one thread loads. In each round it
     waits until a part of a stage is empty, and copies boxes to it; the others wait until it is full
@@ -115,6 +115,7 @@ class Specialised(LoopStages):
         tiles: the loop over tiles around it, if there is one; it carries nothing.
         ctas: of a cluster, in which each loads a part of what `tile.multicast` says of for all.
         turns: warpgroups that take the tiles in turn; the loop is rewritten for any number of them.
+        guard: the `scf.if` at the top of the kernel in which the loop stands, if it does.
     """
 
     def __init__(
@@ -127,8 +128,10 @@ class Specialised(LoopStages):
         tiles: Op | None = None,
         ctas: int = 1,
         turns: int = 1,
+        guard: ir.Operation | None = None,
     ) -> None:
         super().__init__(loop, copies, stages)
+        self._guard = guard
         self._tiles = None if tiles is None else tiles.operation
         self._roles = roles
         self._needs = needs
@@ -151,7 +154,7 @@ class Specialised(LoopStages):
             frames: ops of the body that nothing needs any more.
         """
         self.enlarge()
-        block = (self._tiles or self.loop).block
+        block = (self._tiles or self._guard or self.loop).block
         top = next(op.operation for op in block.operations if not isinstance(op, AllocSharedOp))
         for buffer in self.buffers.values():
             alloc = defining_op(buffer, AllocSharedOp)
@@ -222,10 +225,15 @@ class Specialised(LoopStages):
                     rank = arith.remui(place, index_constant(self._ctas))
                     self._share = Share(self._ctas, rank)
                 start: list[Value] = [arith.integer(i32(), 0), arith.integer(i1(), 1)]
-                if self._tiles is None:
-                    self._rounds(ring, start, {})
-                else:
+                if self._tiles is not None:
                     self._tiles_of_rounds(ring, start, self._tiles)
+                elif self._guard is not None:
+                    with scf.if_(self._guard.operands[0]):
+                        known: dict[Value, Value] = {}
+                        make_anew(self._needs.of_tile, known)
+                        self._rounds(ring, start, known)
+                else:
+                    self._rounds(ring, start, {})
             scf.yield_()
 
     def _tiles_of_rounds(self, ring: Ring, start: list[Value], tiles: ir.Operation) -> None:

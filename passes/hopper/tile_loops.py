@@ -25,6 +25,23 @@ def loop_over_tiles(op: Op, function: Op) -> scf.ForOp | None:
     return view if view.operation.block == function.regions[0].blocks[0] else None
 
 
+def guard_at_top(op: Op, function: Op) -> ir.Operation | None:
+    """The `scf.if` at the top of a kernel in which an op stands, if nothing else is done without.
+
+    CTAs for which its condition does not hold have no work, as those behind the end of a sequence.
+
+    Args:
+        op: of its branch, or not.
+        function: the kernel.
+    """
+    around = op.operation.parent
+    if around is None or not _is_guard(around.operation):
+        return None
+    return around.operation if around.operation.block == function.regions[0].blocks[0] else None
+
+
 def _is_guard(op: ir.Operation) -> bool:
-    """Whether an op is an `scf.if` of one branch without results."""
-    return isinstance(op.opview, scf.IfOp) and not len(op.results) and not len(op.regions[1].blocks)
+    """Whether an op is an `scf.if` without results whose other branch, if any, is empty."""
+    if not isinstance(op.opview, scf.IfOp) or len(op.results):
+        return False
+    return all(len(block.operations) == 1 for block in op.regions[1].blocks)

@@ -6,7 +6,22 @@ from collections.abc import Callable, Iterator, Mapping
 
 from ..driver import Cuda
 from ..pack import Pack
-from . import absent, codes, edges, grouping, metadata, nans, quad_pairs
+from . import (
+    absent,
+    base_offsets,
+    codes,
+    edges,
+    fences,
+    fills,
+    grouping,
+    metadata,
+    nans,
+    narrow_boxes,
+    quad_pairs,
+    single_bits,
+    sparse_lines,
+    tensor_map_bytes,
+)
 from .answer import Row
 
 _PROBES: Mapping[str, Callable[[Cuda, str], Iterator[Row]]] = {
@@ -18,6 +33,13 @@ _PROBES: Mapping[str, Callable[[Cuda, str], Iterator[Row]]] = {
     "metadata": metadata.probes,
     "codes": codes.probes,
     "nans": nans.probes,
+    "base offsets": base_offsets.probes,
+    "narrow boxes": narrow_boxes.probes,
+    "fills": fills.probes,
+    "fences": fences.probes,
+    "single bits": single_bits.probes,
+    "sparse lines": sparse_lines.probes,
+    "tensor map bytes": tensor_map_bytes.probes,
 }
 
 SECONDS: Mapping[str, float] = {
@@ -29,6 +51,13 @@ SECONDS: Mapping[str, float] = {
     "metadata": 3.0,
     "codes": 1.0,
     "nans": 1.0,
+    "base offsets": 1.0,
+    "narrow boxes": 1.0,
+    "fills": 1.0,
+    "fences": 2.0,
+    "single bits": 2.0,
+    "sparse lines": 0.5,
+    "tensor map bytes": 0.5,
 }
 """What each takes, most of it for what the hypotheses give."""
 

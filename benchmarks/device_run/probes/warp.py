@@ -55,11 +55,11 @@ class Warp:
 
     def multiply(self, matrices: Mapping[str, Any]) -> np.ndarray:
         """D as bits, (m, n), of matrices of numbers."""
-        registers = {name: self._given(name, matrix) for name, matrix in matrices.items()}
+        registers = {name: self.given(name, matrix) for name, matrix in matrices.items()}
         d = from_registers(self.form, "d", self.execute(registers))
         return d.view(f"u{d.dtype.itemsize}")
 
-    def _given(self, name: str, matrix: Any) -> Registers:
+    def given(self, name: str, matrix: Any) -> Registers:
         """An operand as `execute` takes it: in shared memory lines go along K."""
         operand = self.form.operand(name)
         if operand.threads:

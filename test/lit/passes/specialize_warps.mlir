@@ -111,6 +111,26 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
     gpu.return
   }
 
+  // CHECK-LABEL: gpu.func @thread_ids
+  // CHECK-NOT: tile.tma_load
+  // WHY: is not split into warps that load and warps that compute: 'gpu.thread_id' may depend on which threads there are
+  gpu.func @thread_ids(%a: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %b: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %c: memref<?x?xf32>, %depth: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c64 = arith.constant 64 : index
+    %thread = gpu.thread_id x
+    %one = arith.constant 1.0 : f32
+    %zero = arith.constant dense<0.0> : !D
+    %r = scf.for %k = %c0 to %depth step %c64 iter_args(%sum = %zero) -> (!D) {
+      %ta = tile.load %a[%c0, %k] masked : !Array -> !A
+      %tb = tile.load %b[%k, %c0] masked : !Array -> !B
+      %next = tile.dot %ta, %tb, %sum : !A, !B, !D
+      scf.yield %next : !D
+    }
+    tile.store %r, %c[%c0, %c0] masked : !D, memref<?x?xf32>
+    memref.store %one, %c[%thread, %c0] : memref<?x?xf32>
+    gpu.return
+  }
+
   // CHECK-LABEL: gpu.func @machine
   // CHECK-NOT: tile.tma_load
   // WHY: is not split into warps that load and warps that compute: 'tile.inline_asm_volatile' may depend on which threads there are
@@ -257,6 +277,109 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
         scf.yield %next : tensor<128x64xf32>
       } {tile.stages = 2 : i64}
       tile.store %r, %c[%row, %c0] masked : tensor<128x64xf32>, !Out
+    }
+    gpu.return
+  }
+
+  // CTAs leave out the loop by what all threads load at the top; so does the thread that loads tiles.
+  // CHECK-LABEL: gpu.func @guarded
+  // CHECK: %[[LOADED:.*]] = tile.load %arg3
+  // CHECK: %[[NUMBER:.*]] = tile.reduce arith.maxsi %[[LOADED]]
+  // CHECK: %[[FIRST:.*]] = arith.index_cast %[[NUMBER]]
+  // CHECK: %[[SOME:.*]] = arith.cmpi slt, %[[FIRST]], %arg4
+  // CHECK: tile.barrier_init
+  // CHECK: gpu.barrier
+  // CHECK: nvvm.setmaxregister decrease
+  // CHECK: nvvm.elect.sync
+  // CHECK: scf.if %[[SOME]]
+  // CHECK: %[[END:.*]] = arith.subi %arg4, %[[FIRST]]
+  // CHECK: scf.for %[[K:.*]] = %{{.*}} to %[[END]]
+  // CHECK: tile.tma_load %arg0[%[[FIRST]], %[[K]]]
+  // CHECK: tile.tma_load %arg1
+  // CHECK: tile.producer
+  // CHECK: scf.if %[[SOME]]
+  // CHECK: scf.for
+  // CHECK: tile.barrier_wait
+  // CHECK: tile.warpgroup_dot
+  // CHECK: tile.barrier_arrive
+  // WHY: is split into roles
+  gpu.func @guarded(%a: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %b: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %c: memref<?x?xf32> {llvm.noalias}, %starts: memref<?xi32> {llvm.noalias}, %depth: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c64 = arith.constant 64 : index
+    %zero = arith.constant dense<0.0> : !D
+    %one = arith.constant dense<1> : tensor<1xi32>
+    %place = gpu.block_id z
+    %loaded = tile.load %starts[%place] masked : memref<?xi32> -> tensor<1xi32>
+    %number = tile.reduce arith.maxsi %loaded axis 0 : tensor<1xi32> -> i32
+    %first = arith.index_cast %number : i32 to index
+    %some = arith.cmpi slt, %first, %depth : index
+    scf.if %some {
+      %end = arith.subi %depth, %first : index
+      %r = scf.for %k = %c0 to %end step %c64 iter_args(%sum = %zero) -> (!D) {
+        %ta = tile.load %a[%first, %k] masked : !Array -> !A
+        %tb = tile.load %b[%k, %c0] masked : !Array -> !B
+        %next = tile.dot %ta, %tb, %sum : !A, !B, !D
+        scf.yield %next : !D
+      }
+      tile.store %r, %c[%first, %c0] masked : !D, memref<?x?xf32>
+    }
+    gpu.return
+  }
+
+  // The number may not be loaded before it is written.
+  // CHECK-LABEL: gpu.func @number_written
+  // CHECK-NOT: tile.tma_load
+  // WHY: is not split into warps that load and warps that compute: bounds or indices are not computed from block numbers, arguments and numbers that the kernel loads at its top alone
+  gpu.func @number_written(%a: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %b: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %c: memref<?x?xf32> {llvm.noalias}, %starts: memref<?xi32> {llvm.noalias}, %depth: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c64 = arith.constant 64 : index
+    %zero = arith.constant dense<0.0> : !D
+    %one = arith.constant dense<1> : tensor<1xi32>
+    %place = gpu.block_id z
+    tile.store %one, %starts[%place] masked : tensor<1xi32>, memref<?xi32>
+    gpu.barrier
+    %loaded = tile.load %starts[%place] masked : memref<?xi32> -> tensor<1xi32>
+    %number = tile.reduce arith.maxsi %loaded axis 0 : tensor<1xi32> -> i32
+    %first = arith.index_cast %number : i32 to index
+    %some = arith.cmpi slt, %first, %depth : index
+    scf.if %some {
+      %end = arith.subi %depth, %first : index
+      %r = scf.for %k = %c0 to %end step %c64 iter_args(%sum = %zero) -> (!D) {
+        %ta = tile.load %a[%first, %k] masked : !Array -> !A
+        %tb = tile.load %b[%k, %c0] masked : !Array -> !B
+        %next = tile.dot %ta, %tb, %sum : !A, !B, !D
+        scf.yield %next : !D
+      }
+      tile.store %r, %c[%first, %c0] masked : !D, memref<?x?xf32>
+    }
+    gpu.return
+  }
+
+  // What CTAs that leave out the loop do instead they would not do with all their threads.
+  // CHECK-LABEL: gpu.func @other_branch
+  // CHECK-NOT: tile.tma_load
+  // WHY: is not split into warps that load and warps that compute: it stands in 'scf.if', neither at the top of the kernel nor in a loop over tiles there
+  gpu.func @other_branch(%a: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %b: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %c: memref<?x?xf32> {llvm.noalias}, %starts: memref<?xi32> {llvm.noalias}, %depth: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c64 = arith.constant 64 : index
+    %zero = arith.constant dense<0.0> : !D
+    %one = arith.constant dense<1> : tensor<1xi32>
+    %place = gpu.block_id z
+    %loaded = tile.load %starts[%place] masked : memref<?xi32> -> tensor<1xi32>
+    %number = tile.reduce arith.maxsi %loaded axis 0 : tensor<1xi32> -> i32
+    %first = arith.index_cast %number : i32 to index
+    %some = arith.cmpi slt, %first, %depth : index
+    scf.if %some {
+      %end = arith.subi %depth, %first : index
+      %r = scf.for %k = %c0 to %end step %c64 iter_args(%sum = %zero) -> (!D) {
+        %ta = tile.load %a[%first, %k] masked : !Array -> !A
+        %tb = tile.load %b[%k, %c0] masked : !Array -> !B
+        %next = tile.dot %ta, %tb, %sum : !A, !B, !D
+        scf.yield %next : !D
+      }
+      tile.store %r, %c[%first, %c0] masked : !D, memref<?x?xf32>
+    } else {
+      tile.store %zero, %c[%first, %c0] masked : !D, memref<?x?xf32>
     }
     gpu.return
   }

@@ -9,14 +9,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tilec.isa.boxes import Im2col
+from tilec.layout.swizzle import SWIZZLES as _SWIZZLES
 from tilec.sim import TensorMap, launch, read
 from tilec.sim.fitting import kernel_of
+from tilec.sim.map_bytes import FILLS, INTERLEAVES, TYPES, Descriptor
 
 BENCHMARKS = Path(__file__).parents[3] / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))
 
 _BASE = 1 << 40
 _GAP = 1 << 36
+SWIZZLES = tuple(_SWIZZLES)
 _ATTRIBUTES = {16: 4, 13: 1_000_000, 38: 1 << 16, 97: 232448}
 
 
@@ -26,6 +30,7 @@ class FakeLibrary:
     Attributes:
         calls: names of the functions called, in order.
         faults: statuses to answer with, by function name.
+        checks: whether a launch fails with which something is wrong.
     """
 
     def __init__(self, target: str = "sm_90a") -> None:
@@ -33,6 +38,7 @@ class FakeLibrary:
         self.driver = 13000
         self.calls: list[str] = []
         self.faults: dict[str, int] = {}
+        self.checks = True
         self._arrays: dict[int, np.ndarray] = {}
         self._modules: dict[int, Any] = {}
         self._functions: dict[int, tuple[Any, str]] = {}
@@ -123,30 +129,44 @@ class FakeLibrary:
                 continue
             number = int.from_bytes(held, "little")
             values.append(self._at(number) if number >= _BASE else held)
-        options = {"arch": self.target, "dynamic_smem": shared}
+        options = {"arch": self.target, "dynamic_smem": shared, "checks": self.checks}
         report = launch(module, name, (gx, gy, gz), (bx, by, bz), values, **options)
         self._time += 1.0
         return 0 if report.ok else 700
 
     def _cuTensorMapEncodeTiled(self, map_, type_, rank, address, *rest):  # noqa: N802
-        """Write what a map says into its bytes: address, type, and numbers of each dimension."""
-        dims, strides, box, steps, interleave, swizzle, promotion, fill = rest
-        assert (interleave, fill, list(steps)) == (0, 0, [1] * rank)
+        dims, strides, box, *others = rest
+        self._encode(map_, type_, address, (dims, strides, box), others)
+
+    def _cuTensorMapEncodeIm2col(self, map_, type_, rank, address, *rest):  # noqa: N802
+        dims, strides, lower, upper, channels, pixels, *others = rest
+        walked = Im2col(tuple(lower), tuple(upper), channels.value, pixels.value)
+        self._encode(map_, type_, address, (dims, strides, [1] * rank), others, walked)
+
+    def _encode(self, map_, type_, address, extents, others, walked=None):
+        """The bytes that the simulator has, and the promotion, of which it knows nothing."""
+        dims, strides, box = map(tuple, extents)
+        steps, interleave, swizzle, promotion, fill = others
+        assert (interleave, list(steps)) == (0, [1] * len(dims))
         assert 0 <= promotion <= 3
+        assert fill == 0 or type_ >= 6  # a NaN is of floats
         assert ctypes.addressof(map_._obj) % 64 == 0
-        numbers = [address.value, type_, rank, swizzle, *dims, *strides, *box]
-        data = np.array(numbers, np.int64).tobytes()
-        ctypes.memmove(map_._obj, data.ljust(128, b"\0"), 128)
+        codes = SWIZZLES[swizzle], INTERLEAVES[interleave], FILLS[fill]
+        one = Descriptor(
+            address.value, TYPES[type_], dims, strides, box, tuple(steps), *codes, walked
+        )
+        assert one.problem() is None
+        data = bytearray(one.encode())
+        data[10] |= promotion << 5
+        ctypes.memmove(map_._obj, bytes(data), 128)
 
     def _map(self, held: bytes) -> TensorMap:
-        address, type_, rank, swizzle, *numbers = np.frombuffer(held, np.int64).tolist()
-        dims, strides = numbers[:rank], numbers[rank : 2 * rank - 1]
-        box = numbers[2 * rank - 1 : 3 * rank - 1]
-        kind = np.dtype({0: "u1", 1: "u2", 3: "i4", 6: "f2", 7: "f4", 9: "u2"}[type_])
-        steps = (*strides[::-1], kind.itemsize)
-        array = np.ndarray(dims[::-1], kind, self._at(address), 0, steps)
-        name = ("none", "32B", "64B", "128B")[swizzle]
-        return TensorMap(array, box=box[::-1], swizzle=name)
+        known = Descriptor.decode(held)
+        names = {"u8": "u1", "u16": "u2", "s32": "i4", "f16": "f2", "f64": "f8", "bf16": "bfloat16"}
+        kind = np.dtype(names.get(known.type, "f4"))
+        steps = (*known.strides[::-1], kind.itemsize)
+        array = np.ndarray(known.dims[::-1], kind, self._at(known.address), 0, steps)
+        return TensorMap(array, box=known.box[::-1], swizzle=known.swizzle, fill=known.fill)
 
     def _cuEventCreate(self, event, _):  # noqa: N802
         self._events += 1

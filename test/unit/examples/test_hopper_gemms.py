@@ -165,3 +165,40 @@ def test_promotion_keeps_small_terms() -> None:
     assert same == kept
     for one in (option, by_hand):
         assert "wgmma.mma_async.sync.aligned.m64n128k32.f32.e4m3.e4m3" in one.ptx
+
+
+@tilec.kernel(warps=8)
+def fused(
+    a: tl.Array[tl.float16, int, int],
+    b: tl.Array[tl.float16, int, int],
+    bias: tl.Array[tl.float16, int],
+    scale: tl.Array[tl.float32, int],
+    residual: tl.Array[tl.float16, int, int],
+    c: tl.Array[tl.float16, int, int],
+) -> None:
+    """relu(A·B · scale of a row + bias of a column) + residual, as f16."""
+    row, col = tl.program_id(1) * 128, tl.program_id(0) * 128
+    acc = tl.zeros((128, 128))
+    for k in range(0, a.shape[1], 64):
+        acc = tl.dot(tl.load(a, (row, k), (128, 64)), tl.load(b, (k, col), (64, 128)), acc)
+    acc = acc * tl.load(scale, row, 128)[:, None] + tl.load(bias, col, 128).astype(tl.float32)
+    acc = tl.maximum(acc, 0.0) + tl.load(residual, (row, col), (128, 128)).astype(tl.float32)
+    tl.store(c, (row, col), acc.astype(tl.float16))
+
+
+def test_a_fused_epilogue() -> None:
+    """In registers, on the way to the panels that TMA stores, by CTAs that take several tiles."""
+    rng = np.random.default_rng(0)
+    m, n, k = 264, 136, 72
+    a, b = (rng.integers(-2, 3, shape).astype(np.float16) for shape in ((m, k), (k, n)))
+    bias, residual = (rng.integers(-9, 10, shape).astype(np.float16) for shape in ((n,), (m, n)))
+    scale = rng.choice([0.5, 1, 2], m).astype(np.float32)
+    c = np.full((m, n), 7, np.float16)
+    compiled = fused.compile(a, b, bias, scale, residual, c, target="sm_90a")
+    compiled.launch(a, b, bias, scale, residual, c, grid=(2, 3), device="sim", sms=2)
+    wanted = np.maximum(a.astype(int) @ b.astype(int) * scale[:, None] + bias, 0) + residual
+    np.testing.assert_array_equal(c, wanted)
+    (kernel,) = compiled.kernels
+    assert kernel.ctas_per_sm == 1
+    for word in ("setmaxnreg", "stmatrix", "cp.async.bulk.tensor.2d.global.shared::cta"):
+        assert word in compiled.ptx

@@ -15,6 +15,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+import tilec
 from tilec.runtime import pack
 
 ROOT = Path(__file__).parents[3]
@@ -31,15 +32,30 @@ finally:
 E4M3 = ml_dtypes.float8_e4m3fn
 
 
-def _launch(kernel: Any, arrays: list[Any], grid: Any, form: str, **constants: Any) -> None:
-    """Compile for sm_90a and run; every product is by a `wgmma` of this form."""
-    compiled = kernel.using(target="sm_90a").compile(*arrays, **constants)
+def _instructions(compiled: tilec.Compiled) -> list[str]:
+    """The PTX but for what says where in the source it came from."""
+    lines = (line.strip() for line in compiled.ptx.splitlines())
+    return [line for line in lines if not line.startswith(("//", ".loc", ".file"))]
+
+
+def _launch(
+    kernel: Any, arrays: list[Any], grid: Any, form: str, **constants: Any
+) -> tilec.Compiled:
+    """Compile for sm_90a and run; every product is by a `wgmma` of this form.
+
+    As MLIR, which `tilec` reads from a file, the kernel becomes the same instructions.
+    """
+    kernel = kernel.using(target="sm_90a")
+    compiled = kernel.compile(*arrays, **constants)
+    from_text = tilec.compile(str(kernel.build(*arrays, **constants)), target="sm_90a")
+    assert _instructions(from_text) == _instructions(compiled)
     assert re.search(rf"wgmma\.mma_async\.sync\.aligned\.{form}\b", compiled.ptx)
     assert not re.search(r"\bmma\.sync", compiled.ptx)
     given = [one for value in arrays for one in (value if isinstance(value, list) else [value])]
     report = compiled.launch(*given, grid=grid, device="sim")
     assert report is not None
     assert not report.findings
+    return compiled
 
 
 @pytest.mark.parametrize("warps", [4, 8])
@@ -62,7 +78,9 @@ def test_stream_k() -> None:
     ctas = 5
     c, flags = np.full((136, 72), np.nan, np.float32), np.zeros(ctas, np.int32)
     parts = np.empty((ctas, 64, 64), np.float32)
-    _launch(stream_k_gemm.using(warps=4), [a, b, c, parts, flags], ctas, "m64n64k16.f32.f16.f16")
+    arrays = [a, b, c, parts, flags]
+    compiled = _launch(stream_k_gemm.using(warps=4), arrays, ctas, "m64n64k16.f32.f16.f16")
+    assert any("it stands in 'scf.while', neither" in str(one) for one in compiled.remarks)
     np.testing.assert_array_equal(c, a.astype(int) @ b.astype(int))
 
 
@@ -90,7 +108,10 @@ def test_weights_of_4_bits_in_registers() -> None:
     c = np.empty((m, n), np.float16)
     arrays = [a, pack(codes, "u4"), scales, zeros.astype(np.uint8), c]
     form = "m64n16k16.f32.f16.f16"
-    _launch(w4a16_gemm_by_weights.using(warps=8), arrays, (2, 2), form, BM=16, BN=128)
+    compiled = _launch(w4a16_gemm_by_weights.using(warps=8), arrays, (2, 2), form, BM=16, BN=128)
+    said = [str(remark) for remark in compiled.remarks if "tile-specialize-warps" in str(remark)]
+    assert any("'tile.load' reads copied data, and only products wait" in one for one in said)
+    assert any("waits for its products in each iteration: A, or its met" in one for one in said)
     shift, factor = (np.repeat(one.astype(float), group, 1) for one in (zeros, scales))
     wanted = a.astype(float) @ ((codes - shift) * factor).T
     np.testing.assert_array_equal(c, wanted.astype(np.float16))
@@ -101,9 +122,13 @@ def test_weights_of_4_bits_in_registers() -> None:
     [(64, 4, False), (128, 2, True), pytest.param(256, 2, False, marks=pytest.mark.slow)],
 )
 def test_attention_of_sequences_of_many_lengths(deep: int, heads: int, causal: bool) -> None:
-    """Two heads of queries share one of keys; sequences lie behind each other."""
+    """Two heads of queries share one of keys; sequences lie behind each other, one empty.
+
+    Where they begin is loaded; CTAs behind the end of a sequence have nothing to do. Keys and
+    values are loaded by TMA, by warps that do nothing else, and the products of blocks overlap.
+    """
     rng = np.random.default_rng(deep)
-    lengths, shared = [9, 1, 130], 2
+    lengths, shared = [9, 0, 1, 130], 2
     starts = np.cumsum([0, *lengths]).astype(np.int32)
     q = rng.standard_normal((heads, starts[-1], deep)).astype(np.float16)
     k, v = rng.standard_normal((2, heads // shared, starts[-1], deep)).astype(np.float16)
@@ -111,13 +136,15 @@ def test_attention_of_sequences_of_many_lengths(deep: int, heads: int, causal: b
     scale = math.log2(math.e) / math.sqrt(deep)
     constants = {"BM": 128, "BN": 64, "SHARED": shared, "CAUSAL": causal}
     grid = 2, heads, len(lengths)
-    _launch(
+    compiled = _launch(
         varlen_attention.using(warps=8),
         [q, k, v, o, starts, scale],
         grid,
         "m64n64k16.f32.f16.f16",
         **constants,
     )
+    for word in ("cp.async.bulk.tensor.3d", "setmaxnreg.dec", "wgmma.wait_group.sync.aligned 1;"):
+        assert word in compiled.ptx
     for first, end in itertools.pairwise(starts):
         for head in range(heads):
             x, y, z = (
@@ -127,6 +154,6 @@ def test_attention_of_sequences_of_many_lengths(deep: int, heads: int, causal: b
             scores = x @ y.T / math.sqrt(deep)
             if causal:
                 scores = np.where(np.tri(*scores.shape, dtype=bool), scores, -np.inf)
-            powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+            powers = np.exp(scores - scores.max(axis=1, keepdims=True, initial=-np.inf))
             wanted = powers / powers.sum(axis=1, keepdims=True) @ z
             np.testing.assert_allclose(o[head, first:end], wanted, atol=4e-3)

@@ -4,8 +4,8 @@ Each is a product drawn from what warpgroups take and what they decline: element
 the tile and of the matrices, warps, either operand transposed in memory, promised alignment or
 none, bounds or none, A computed on the way, a result that is cast or becomes A of a second product,
 its instruction pinned or left open, warps that load beside those that compute or none, CTAs that
-take one tile or several, in either order, on few SMs or many, or two warpgroups in turn. More:
-TILEC_RANDOM_HOPPER=1000 pytest …
+take one tile or several, in either order, on few SMs or many, two warpgroups in turn, extents that
+are loaded and CTAs without work, or two products. More: TILEC_RANDOM_HOPPER=1000 pytest …
 """
 
 from __future__ import annotations
@@ -38,6 +38,8 @@ _MOST = 128 * 128 // 4
 """Elements of an accumulator a warp, 128 registers of 32 bits of each thread."""
 _IN_TURN = 0.8
 """Of programs of one warpgroup those that ask for two that take tiles in turn."""
+_GUARDED, _GATED = 0.15, 0.15
+"""Of programs those whose extents are loaded, and those with two products."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,8 @@ class Program:
     grid: tuple[int, int]
     pins: str
     sms: int
+    guarded: bool = False
+    gated: bool = False
 
     @classmethod
     def draw(cls, seed: int) -> Program:
@@ -81,28 +85,37 @@ class Program:
         narrow = kind in ("f16", "bf16") and draw.random() < 0.7
         if narrow:  # rows of whole 16 bytes, as the kernel is promised
             n = max(8, n // 8 * 8)
-        return cls(
-            kind,
-            warps,
-            tile,
-            (m, n, k),
-            draw.random() < turned[0],
-            draw.random() < turned[1],
-            draw.random() < 0.85,
-            kind in ("f16", "bf16") and draw.random() < 0.3,
-            kind in ("f16", "bf16") and tile[1] in (64, 80, 96) and draw.random() < 0.6,
-            draw.random() < 0.1,
-            draw.random() < 0.5,
-            narrow,
-            grid,
-            draw.choice(["", "", ", tile.persistent = false", ", tile.rasterize = 2 : i64"]),
-            draw.choice([1, 2, 3, 132]),
-        )._in_turn(draw)
+        return (
+            cls(
+                kind,
+                warps,
+                tile,
+                (m, n, k),
+                draw.random() < turned[0],
+                draw.random() < turned[1],
+                draw.random() < 0.85,
+                kind in ("f16", "bf16") and draw.random() < 0.3,
+                kind in ("f16", "bf16") and tile[1] in (64, 80, 96) and draw.random() < 0.6,
+                draw.random() < 0.1,
+                draw.random() < 0.5,
+                narrow,
+                grid,
+                draw.choice(["", "", ", tile.persistent = false", ", tile.rasterize = 2 : i64"]),
+                draw.choice([1, 2, 3, 132]),
+            )
+            ._in_turn(draw)
+            ._varied(draw)
+        )
 
     def _in_turn(self, draw: random.Random) -> Program:
         """The same, often with tiles that two warpgroups are to take in turn."""
         wanted = self.warps == WARPGROUP_THREADS // LANES and draw.random() < _IN_TURN
         return replace(self, pins=f"{self.pins}, tile.pingpong = true") if wanted else self
+
+    def _varied(self, draw: random.Random) -> Program:
+        """The same, at times with CTAs that leave out the loop, or with a second accumulator."""
+        guarded, gated = draw.random() < _GUARDED, draw.random() < _GATED
+        return replace(self, guarded=guarded, gated=gated and self.kind != "halves")
 
     def text(self) -> str:
         """The program."""
@@ -136,10 +149,19 @@ class Program:
         )
         body = "\n".join(lines)
         last, behind = "%sum", ""
+        carried, given, types, again = "%old = %zero", "%new", c, ""
+        if self.gated:  # each product adds its half
+            last, add = "%both", "addi" if result == "i32" else "addf"
+            carried, given, types = "%old = %zero, %other = %zero", "%new, %gate", f"{c}, {c}"
+            again = f"\n      %gate = tile.dot {taken}, %tb, %other {pin} : {a}, {b}, {c}"
+            behind = f"\n    %both = arith.{add} %sum, %sums#1 : {c}"
+        summed = "%sums:2" if self.gated else "%sum"
+        first = "%sums#0" if self.gated else "%sum"
+        behind = behind.replace("%sum,", f"{first},")
         if self.chained:
-            last = "%second"
-            behind = f"""
-    %p = arith.truncf %sum : {c} to tensor<{m}x{n}x{factor}>
+            before, last = last, "%second"
+            behind += f"""
+    %p = arith.truncf {before} : {c} to tensor<{m}x{n}x{factor}>
     %tv = tile.load %v[%c0, %c0] masked : {array} -> {square}
     %second = tile.dot %p, %tv, %zero : tensor<{m}x{n}x{factor}>, {square}, {c}"""
         stored_as = c
@@ -147,10 +169,22 @@ class Program:
             stored_as = f"tensor<{m}x{n}x{factor}>"
             behind += f"\n    %narrow = arith.truncf {last} : {c} to {stored_as}"
             last = "%narrow"
+        more, depth, enter, leave = "", "%depth", "", ""
+        if self.guarded:  # of rows and of K as many as memory says
+            more, depth, leave = ", %extents: memref<?xi32>", "%deep", "}"
+            enter = "\n    ".join(
+                [
+                    *_loaded("height", "%c0"),
+                    "%c1 = arith.constant 1 : index",
+                    *_loaded("deep", "%c1"),
+                    "%some = arith.cmpi slt, %row, %height : index",
+                    "scf.if %some {",
+                ]
+            )
         return f"""
 gpu.module @m [#nvvm.target<chip = "sm_90a">] {{
   gpu.func @random(%a: {array} {promise}, %b: {array} {promise}, %v: {array} {promise},
-                   %c: {out} {{{kept}}}, %depth: index)
+                   %c: {out} {{{kept}}}, %depth: index{more})
       kernel attributes {{known_block_size = array<i32: {32 * self.warps}, 1, 1>{self.pins}}} {{
     %c0 = arith.constant 0 : index
     %step = arith.constant {k} : index
@@ -161,13 +195,15 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {{
     %row = arith.muli %y, %rows : index
     %col = arith.muli %x, %cols : index
     %zero = arith.constant dense<{zero}> : {c}
-    %sum = scf.for %k = %c0 to %depth step %step iter_args(%old = %zero) -> ({c}) {{
+    {enter}
+    {summed} = scf.for %k = %c0 to {depth} step %step iter_args({carried}) -> ({types}) {{
       {body}
       %tb = tile.load %b{at_b} : {array} -> {b}
-      %new = tile.dot {taken}, %tb, %old {pin} : {a}, {b}, {c}
-      scf.yield %new : {c}
+      %new = tile.dot {taken}, %tb, %old {pin} : {a}, {b}, {c}{again}
+      scf.yield {given} : {types}
     }}{behind}
     tile.store {last}, %c[%row, %col] masked : {stored_as}, {out}
+    {leave}
     gpu.return
   }}
 }}
@@ -191,7 +227,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {{
         v = rng.integers(-1, 2, (self.tile[1], self.tile[1]))
         if self.narrow or self.chained:  # what is cast must be exact in 16 bits
             a, b = np.sign(a) * (rng.random(a.shape) < 0.3), np.sign(b)
-        wanted = a @ b * (2 if self.computed else 1)
+        wanted = a @ b * (2 if self.computed else 1) * (2 if self.gated else 1)
         if self.chained:
             block = self.tile[1]
             whole = np.zeros((m, self.grid[1] * block), int)
@@ -204,6 +240,15 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {{
         wanted = np.array(wanted).astype(held).astype(int)
         c = np.full((m, -(-n // 8) * 8 + 8), 77).astype(held)
         return [*arrays, c[:, :n]], (c, wanted)
+
+
+def _loaded(name: str, at: str) -> list[str]:
+    """Ops that load a number."""
+    return [
+        f"%{name}_tile = tile.load %extents[{at}] masked : memref<?xi32> -> tensor<1xi32>",
+        f"%{name}_word = tile.reduce arith.maxsi %{name}_tile axis 0 : tensor<1xi32> -> i32",
+        f"%{name} = arith.index_cast %{name}_word : i32 to index",
+    ]
 
 
 def _in_memory(values: Any, type_: Any) -> Any:
@@ -221,7 +266,11 @@ def test_random_program(seed: int) -> None:
     compiled = program.compiled()
     rows, cols = program.grid
     depth = program.extents[2]
-    compiled.launch(*arrays, depth, grid=(cols, rows), device="sim", sms=program.sms)
+    given = [*arrays, depth]
+    if program.guarded:  # the last row of CTAs has nothing to do
+        given[-1:] = [0, np.array([program.extents[0], depth], np.int32)]
+        rows += 1
+    compiled.launch(*given, grid=(cols, rows), device="sim", sms=program.sms)
     n = program.extents[1]
     np.testing.assert_array_equal(c[:, :n].astype(int), wanted, err_msg=str(program))
     assert (c[:, n:].astype(int) == 77).all()

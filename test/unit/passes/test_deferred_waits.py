@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 import tilec
+import tilec.lang as tl
 from tilec.dialects.tile.ops import BarrierArriveOp, WgmmaWaitOp
 from tilec.ir.attributes import attribute
 from tilec.ir.mlir import ir
@@ -98,6 +99,52 @@ def test_ptxas_keeps_products_in_flight(
     *_, first, last = (found.start() for found in re.finditer("HGMMA", sass))
     assert not re.search(r"\bMOV R\d+, R\d+", sass[first : sass.index("gsb0, 0x0")])
     assert last < sass.index("gsb0, 0x1")
+
+
+@tilec.kernel(warps=8)
+def _gate(
+    a: tl.Array[tl.float16, int, int],
+    b: tl.Array[tl.float16, int, int],
+    gate: tl.Array[tl.float16, int, int],
+    c: tl.Array[tl.float16, int, int],
+) -> None:
+    row, col = tl.program_id(1) * 128, tl.program_id(0) * 128
+    acc, gated = tl.zeros((128, 128)), tl.zeros((128, 128))
+    for k in range(0, a.shape[1], 64):
+        left = tl.load(a, (row, k), (128, 64))
+        acc = tl.dot(left, tl.load(b, (k, col), (64, 128)), acc)
+        gated = tl.dot(left, tl.load(gate, (k, col), (64, 128)), gated)
+    tl.store(c, (row, col), (acc * gated).astype(tl.float16))
+
+
+@pytest.mark.parametrize(
+    ("m", "n", "k"),
+    [
+        pytest.param(136, 72, 328, id="six iterations, ragged"),
+        pytest.param(8, 8, 64, id="one", marks=SLOW),
+        pytest.param(128, 136, 72, id="two", marks=SLOW),
+        pytest.param(256, 256, 512, id="more than stages", marks=SLOW),
+    ],
+)
+def test_two_products(m: int, n: int, k: int, assemblers_for: Callable[..., list[Any]]) -> None:
+    """A gate: one wait for both, for all groups but one, where each had its own for its group."""
+    rng = np.random.default_rng(k)
+    a = rng.integers(-2, 3, (m, k)).astype(np.float16)
+    b, gate = rng.integers(-2, 3, (2, k, n)).astype(np.float16)
+    c = np.full((m, n), 7, np.float16)
+    program = _gate.compile(a, b, gate, c, target="sm_90a")
+    report = program.launch(a, b, gate, c, grid=(-(-n // 128), -(-m // 128)), device="sim", sms=2)
+    assert report is not None
+    assert not report.findings
+    wide, of_b, of_gate = (one.astype(np.float32) for one in (a, b, gate))
+    np.testing.assert_array_equal(c, ((wide @ of_b) * (wide @ of_gate)).astype(np.float16))
+    for ptxas in assemblers_for(target("sm_90a")):
+        status, notes = ptxas.run(program.ptx, "sm_90a", "-v")
+        assert status == 0, notes
+        assert not re.search(r"C7[56]\d\d|[Pp]otential|serialized", notes), notes
+        assert "0 bytes spill stores, 0 bytes spill loads" in notes
+    waits = re.findall(r"WARPGROUP\.DEPBAR\.LE gsb0, (\w+)", program.sass)
+    assert waits == ["0x1", "0x0"]
 
 
 class Mutation(KernelPass):
