@@ -511,6 +511,16 @@ module {
       %0 = irdl.base "#builtin.string" 
       irdl.attributes {"side" = %0}
     }
+    irdl.operation @tcgen05_ld_red {
+      %0 = irdl.any
+      %1 = irdl.any
+      irdl.operands(source: %0, indices: variadic %1)
+      %2 = irdl.base "#builtin.string" 
+      irdl.attributes {"form" = %2}
+      %3 = irdl.any
+      %4 = irdl.any
+      irdl.results(fragment: %3, reduced: %4)
+    }
     irdl.operation @warpgroup_dot {
       %0 = irdl.any
       %1 = irdl.any

@@ -76,6 +76,7 @@ _GROUPS = {
     "Block-scaled products of tiles in tensor memory": "tensor_dot_scaled",
     "Products in tensor memory": "tcgen05",
     "Loads, stores and order of tensor memory": "tcgen05_moves",
+    "Loads from tensor memory that reduce": "tcgen05_ld_red",
     "wmma": "wmma",
 }
 """Headings of the files in `dialects/tile/ops/`."""

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from .memory import Buffer
 from .numbers import Array
-
-if TYPE_CHECKING:
-    from .cta import Cta
 
 T = TypeVar("T")
 
@@ -51,14 +49,15 @@ class PendingCopy:
         places: its elements.
         values: theirs.
         warps: a bit for each warp that copies; 0 of a box, which no warp does.
-        cta: where it arrives; None if that is where it is waited for.
+        end: lets it arrive, by an mbarrier's number, in the CTA where that is; None if that is
+            where it is waited for.
     """
 
     buffer: Buffer
     places: Array
     values: Array
     warps: int = 0
-    cta: Cta | None = None
+    end: Callable[[PendingCopy, int], None] | None = None
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -126,6 +126,7 @@ def _lower(kernel: Lowering) -> None:
             lowers(ops.Tcgen05DeallocOp, lambda op, to: late.tensors.dealloc(op, to)),
             lowers(ops.Tcgen05FenceOp, lambda op, to: late.tensors.bare(op, to)),
             lowers(ops.Tcgen05LdOp, lambda op, to: late.tensors.load(op, to)),
+            lowers(ops.Tcgen05LdRedOp, lambda op, to: late.tensors.load_reduced(op, to)),
             lowers(ops.Tcgen05MmaOp, lambda op, to: late.tensors.product(op, to)),
             lowers(ops.Tcgen05MmaScaledOp, lambda op, to: late.tensors.product(op, to)),
             lowers(ops.Tcgen05RelinquishOp, lambda op, to: late.tensors.bare(op, to)),

@@ -112,7 +112,8 @@ def _arrive_in(
         call.report("proxy", "signals an mbarrier without a fence after its initialisation")
     buffer = cta.buffer(view.buffer.shared)
     cta.shared.begin_copy(buffer, to, call.cta.agents(call.warps), call.report)
-    found.complete([PendingCopy(buffer, to, values, cta=cta)], to.size * buffer.number.bits // 8)
+    copy = PendingCopy(buffer, to, values, end=cta.shared.end_box)
+    found.complete([copy], to.size * buffer.number.bits // 8)
 
 
 @meaning("tile.tma_store", "tile.tma_scatter")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from tilec.dialects.tile.matrix_operands import MatrixOperand
 from tilec.dialects.tile.ops.tcgen05 import TensorProductOp
+from tilec.dialects.tile.ops.tcgen05_ld_red import Tcgen05LdRedOp
 from tilec.dialects.tile.ops.tcgen05_moves import (
     Tcgen05CommitOp,
     Tcgen05CpOp,
@@ -123,6 +124,13 @@ class Tcgen05:
         address = tensor_address(source, expansion.one(source), op.place)
         call = self._lowering.call_of(op.key)
         return [self._lowering.call(call, [address], packing_of(op.fragment).type)]
+
+    def load_reduced(self, op: Tcgen05LdRedOp, expansion: Expansion) -> list[Values]:
+        """`tile.tcgen05_ld_red`."""
+        address = tensor_address(op.source, expansion.one(op.source), op.place)
+        call = self._lowering.call_of(op.key)
+        *loaded, reduced = self._lowering.call(call, [address], packing_of(op.fragment).type)
+        return [loaded, [reduced]]
 
     def store(self, op: Tcgen05StOp, expansion: Expansion) -> list[Values]:
         """`tile.tcgen05_st`."""

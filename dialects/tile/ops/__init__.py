@@ -29,6 +29,7 @@ from .reduce import REDUCTIONS, ReduceOp
 from .select import SelectOp
 from .take import TakeOp
 from .tcgen05 import Tcgen05MmaOp, Tcgen05MmaScaledOp
+from .tcgen05_ld_red import Tcgen05LdRedOp
 from .tcgen05_moves import (
     Tcgen05CommitOp,
     Tcgen05CpOp,
@@ -126,6 +127,7 @@ __all__ = [
     "Tcgen05DeallocOp",
     "Tcgen05FenceOp",
     "Tcgen05LdOp",
+    "Tcgen05LdRedOp",
     "Tcgen05MmaOp",
     "Tcgen05MmaScaledOp",
     "Tcgen05RelinquishOp",

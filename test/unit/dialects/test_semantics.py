@@ -51,6 +51,7 @@ WRITES = {  # what an op leaves behind besides its results
     "tile.tcgen05_dealloc": {Resource.TENSOR},
     "tile.tcgen05_fence": {Resource.TENSOR},
     "tile.tcgen05_ld": {Resource.TENSOR},
+    "tile.tcgen05_ld_red": {Resource.TENSOR},
     "tile.tcgen05_mma": {None},
     "tile.tcgen05_mma_scaled": {None},
     "tile.tcgen05_relinquish": {Resource.TENSOR},
