@@ -129,6 +129,7 @@ def _lower(kernel: Lowering) -> None:
             lowers(ops.Tcgen05LdRedOp, lambda op, to: late.tensors.load_reduced(op, to)),
             lowers(ops.Tcgen05MmaOp, lambda op, to: late.tensors.product(op, to)),
             lowers(ops.Tcgen05MmaScaledOp, lambda op, to: late.tensors.product(op, to)),
+            lowers(ops.Tcgen05MmaSpOp, lambda op, to: late.tensors.product(op, to)),
             lowers(ops.Tcgen05RelinquishOp, lambda op, to: late.tensors.bare(op, to)),
             lowers(ops.Tcgen05StOp, lambda op, to: late.tensors.store(op, to)),
             lowers(ops.Tcgen05WaitLdOp, lambda op, to: late.tensors.wait_load(op, to)),

@@ -21,6 +21,7 @@ from ..ops.tcgen05_moves import (
     Tcgen05WaitStOp,
     moved_layout,
 )
+from ..ops.tcgen05_sp import Tcgen05MmaSpOp
 from ..ops.tensor_dot import TensorDotOp, TensorLoadOp, TensorStoreOp
 from ..ops.tensor_dot_scaled import TensorDotScaledOp
 from ..ops.tensor_memory import (
@@ -123,6 +124,23 @@ def tcgen05_mma_scaled(
     """`tile.tcgen05_mma_scaled`: the same of operands with scale factors, `sfa` and `sfb`."""
     operands = [a, b, d, condition(accumulate, "accumulate"), sfa, sfb, *indices_of(indices)]
     emit(Tcgen05MmaScaledOp, operands, attributes=_product(form, types, flags))
+
+
+@located
+def tcgen05_mma_sp(
+    form: TensorProduct | str,
+    types: str,
+    a: Value,
+    b: Value,
+    d: Value,
+    e: Value,
+    *indices: Index,
+    accumulate: Value | bool = True,
+    flags: Sequence[str] = (),
+) -> None:
+    """`tile.tcgen05_mma_sp`: the same of a sparse A, with metadata `e` in tensor memory."""
+    operands = [a, b, d, condition(accumulate, "accumulate"), e, *indices_of(indices)]
+    emit(Tcgen05MmaSpOp, operands, attributes=_product(form, types, flags))
 
 
 @located

@@ -39,6 +39,7 @@ from .tcgen05_moves import (
     Tcgen05WaitLdOp,
     Tcgen05WaitStOp,
 )
+from .tcgen05_sp import Tcgen05MmaSpOp
 from .tensor_dot import TensorDotOp, TensorLoadOp, TensorStoreOp
 from .tensor_dot_scaled import TensorDotScaledOp
 from .tensor_memory import (
@@ -130,6 +131,7 @@ __all__ = [
     "Tcgen05LdRedOp",
     "Tcgen05MmaOp",
     "Tcgen05MmaScaledOp",
+    "Tcgen05MmaSpOp",
     "Tcgen05RelinquishOp",
     "Tcgen05StOp",
     "Tcgen05WaitLdOp",

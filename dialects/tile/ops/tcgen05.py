@@ -46,7 +46,7 @@ class TensorProductOp(GroupedOp):
             TilecError: if `form` names none of the op's.
         """
         name = ir.StringAttr(self.attributes["form"]).value
-        return tensor_product(name, scaled="sfa" in self.MATRICES)
+        return tensor_product(name, scaled="sfa" in self.MATRICES, sparse="e" in self.MATRICES)
 
     @property
     def group(self) -> int:
@@ -91,10 +91,10 @@ class TensorProductOp(GroupedOp):
         if len(types) != 3:
             raise TilecError("types are those of D, A and B, such as f32.f16.f16")
         flags = {name: 1 for name in FLAGS if name in self.attributes}
-        return form.describe(types, m=d.rows, n=d.cols, **flags, **self.scale_ids())
+        return form.describe(types, m=d.rows, n=d.cols, **flags, **self.fields())
 
-    def scale_ids(self) -> dict[str, int]:
-        """The bytes with which scale factors begin; none of a product without."""
+    def fields(self) -> dict[str, int]:
+        """What else the descriptor says: where scale factors or metadata begin."""
         return {}
 
     @property
@@ -192,12 +192,13 @@ class TensorProductOp(GroupedOp):
             )
 
 
-def tensor_product(name: str, *, scaled: bool) -> "TensorProduct":
+def tensor_product(name: str, *, scaled: bool, sparse: bool = False) -> "TensorProduct":
     """The `tcgen05.mma` of a key.
 
     Args:
         name: the key.
         scaled: whether it takes scale factors.
+        sparse: whether A is sparse.
 
     Raises:
         TilecError: if there is none, naming the nearest, or it takes other operands.
@@ -211,20 +212,24 @@ def tensor_product(name: str, *, scaled: bool) -> "TensorProduct":
         raise UnknownNameError("tcgen05.mma form", name, legal)
     found = table[name]
     assert isinstance(found, TensorProduct)
-    if found.sparse:
-        raise TilecError(f"takes dense products; {name} is sparse")
+    if found.sparse and found.scaled:
+        raise TilecError(f"no op is a sparse product with scale factors, as {name} is")
+    if found.sparse != sparse:
+        kinds = ("dense", "sparse")
+        raise TilecError(f"takes {kinds[sparse]} products; {name} is {kinds[found.sparse]}")
     if found.scaled != scaled:
         other = "tile.tcgen05_mma_scaled" if found.scaled else "tile.tcgen05_mma"
         raise TilecError(f"{name} is the form of a {other}")
     return found
 
 
-_PRODUCT = (
+PRODUCT_EFFECTS = (
     Touch(Access.READ, None, _A, asynchronous=True),
     Touch(Access.READ, None, _B, asynchronous=True),
     Touch(Access.READ, None, _D, asynchronous=True),
     Touch(Access.WRITE, None, _D, asynchronous=True),
 )
+"""What every product reads and writes."""
 
 
 class Tcgen05MmaOp(TensorProductOp, name="tcgen05_mma"):
@@ -247,7 +252,7 @@ class Tcgen05MmaOp(TensorProductOp, name="tcgen05_mma"):
     )
     inferred_types = {"indices": "index", "accumulate": "i1"}
 
-    SEMANTICS = Semantics(scope=Scope.ONE_THREAD, effects=_PRODUCT)
+    SEMANTICS = Semantics(scope=Scope.ONE_THREAD, effects=PRODUCT_EFFECTS)
 
     a: ext.Operand[Any]
     b: ext.Operand[Any]
@@ -278,7 +283,7 @@ class Tcgen05MmaScaledOp(TensorProductOp, name="tcgen05_mma_scaled"):
     SEMANTICS = Semantics(
         scope=Scope.ONE_THREAD,
         effects=(
-            *_PRODUCT,
+            *PRODUCT_EFFECTS,
             Touch(Access.READ, None, 4, asynchronous=True),
             Touch(Access.READ, None, 5, asynchronous=True),
         ),
@@ -294,7 +299,7 @@ class Tcgen05MmaScaledOp(TensorProductOp, name="tcgen05_mma_scaled"):
     form: ir.StringAttr
     types: ir.StringAttr
 
-    def scale_ids(self) -> dict[str, int]:
+    def fields(self) -> dict[str, int]:
         """The bytes with which scale factors begin.
 
         Raises:

@@ -54,6 +54,7 @@ WRITES = {  # what an op leaves behind besides its results
     "tile.tcgen05_ld_red": {Resource.TENSOR},
     "tile.tcgen05_mma": {None},
     "tile.tcgen05_mma_scaled": {None},
+    "tile.tcgen05_mma_sp": {None},
     "tile.tcgen05_relinquish": {Resource.TENSOR},
     "tile.tcgen05_st": {None},
     "tile.tcgen05_wait_ld": {Resource.TENSOR},
