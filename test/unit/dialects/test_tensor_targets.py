@@ -37,6 +37,9 @@ TYPES = {
 }
 K = {"f16": 16, "tf32": 8, "f8f6f4": 32, "i8": 32, "mxf8f6f4": 32, "mxf4": 64, "mxf4nvf4": 64}
 PACKED = ("e2m3", "e3m2", "e2m1")
+REDUCTIONS = [f"{op}{tail}" for op in ("min", "max") for tail in (".f32", ".abs.f32", ".NaN.f32")]
+REDUCTIONS += [f"{op}.abs.NaN.f32" for op in ("min", "max")]
+REDUCTIONS += [f"{op}.{type_}" for op in ("min", "max") for type_ in ("u32", "s32")]
 PLAIN = ("f16", "tf32", "f8f6f4", "i8")
 VECTORS = {
     "mxf8f6f4": ("", ".scale_vec::1X", ".block32"),
@@ -144,6 +147,8 @@ def has(mnemonic: str, name: str) -> bool:
     if found is None:
         return False
     exact = found[2] == "a"
+    if ".ld.red." in mnemonic:
+        return found[1] != "100"
     if ".kind::i8" in mnemonic:
         return exact and found[1] in ("100", "101", "110")
     return exact or "scale_vec" not in mnemonic
@@ -152,6 +157,7 @@ def has(mnemonic: str, name: str) -> bool:
 def around() -> Iterator[str]:
     """What stands around products: each instruction, whose op is built next."""
     d = tile.alloc_tensor('memref<128x512xf32, #tile.tensor<"d">>')
+    i = tile.alloc_tensor('memref<128x512xi32, #tile.tensor<"d">>')
     h = tile.alloc_tensor('memref<128x512xf16, #tile.tensor<"d">>')
     sf = tile.alloc_tensor('memref<128x4xi8, #tile.tensor<"scale">>')
     atoms, bars = tile.alloc_shared((32, 16), "i8"), tile.alloc_shared((1,), "i64")
@@ -168,6 +174,10 @@ def around() -> Iterator[str]:
             store = f"tcgen05.st.{words}{'un' * bool(packed)}{packed}b32"
             yield store
             tile.tcgen05_st(store, loaded, of, 0, 0)
+    for reduction in REDUCTIONS:
+        of = d if reduction.endswith("f32") else i
+        yield f"tcgen05.ld.red.sync.aligned.32x32b.x4.{reduction}"
+        tile.tcgen05_ld_red(f"tcgen05.ld.red.sync.aligned.32x32b.x4.{reduction}", of, 0, 0)
     yield "tcgen05.wait::ld.sync.aligned"
     tile.tcgen05_wait_ld(loaded)
     yield "tcgen05.wait::st.sync.aligned"
@@ -202,7 +212,7 @@ def text_of(some: list[Case], *, others: bool) -> tuple[str, dict[int, str]]:
         for case in some:
             case.build()
             wanted.append(case.mnemonic)
-        wanted += list(around()) if others else []
+        wanted += [*around(), *sparse()] if others else []
     text = str(module)
     lines = [n for n, line in enumerate(text.splitlines(), 1) if "tile.tcgen05_" in line]
     return text, dict(zip(lines, wanted, strict=True))
@@ -235,11 +245,39 @@ def compared(some: list[Case], names: list[str], *, others: bool) -> None:
             assert wanted[line] in message
 
 
+def sparse() -> Iterator[str]:
+    """Sparse products of each kind, of one CTA and a pair, and `.ws`: as `around`."""
+    for kind, (group, ws) in product(PLAIN, ((1, ""), (2, ""), (1, "ws"))):
+        types = TYPES[kind][-1] if kind != "f8f6f4" else ("f32", "e4m3", "e5m2")
+        d, a, _ = types
+        element = "i8" if a in NARROW else ELEMENTS[a]
+        size = 32 // K[kind]
+        pair = " cta_group::2" * (group == 2) + f" {ws}" * bool(ws)
+        left = tile.alloc_shared((128, 64 // size), element, "64B")
+        right = tile.alloc_shared((64 // group, 128 // size), element, "128B")
+        types_ = f"{128 * group}x64x{ELEMENTS[d]}", f"{128 * group}x4xi32"
+        acc, meta = (
+            tile.alloc_tensor(f'memref<{one}, #tile.tensor<"{held}{pair}">>', group)
+            for one, held in zip(types_, "de", strict=True)
+        )
+        for place in ("descriptor", "tensor"):
+            words = f"tcgen05.mma{f'.{ws}' * bool(ws)}.sp.cta_group::{group}.kind::{kind}"
+            given = left
+            if place == "tensor":
+                if element != ELEMENTS[a]:
+                    element = ELEMENTS[a]
+                shape = f"{128 * group}x{64 // size}x{element}"
+                given = tile.alloc_tensor(f'memref<{shape}, #tile.tensor<"a{pair}">>', group)
+            yield words
+            form = f"{words}.a::{place}"
+            tile.tcgen05_mma_sp(form, ".".join(types), given, right, acc, meta, *[0] * 8)
+
+
 WITH = [name for name, one in TARGETS.items() if one.has_tensor_memory]
 
 
 def test_what_a_target_lacks_is_refused() -> None:
-    """A sample of products, and everything around them."""
+    """A sample of dense products, all sparse ones, and everything around them."""
     names = ["sm_90a", "sm_100", "sm_100f", "sm_103a", "sm_110a", "sm_120a"]
     compared(list(cases(every=False))[::9], names, others=True)
 
