@@ -184,7 +184,7 @@ def _in_a_line(error: Exception) -> str:
             return f"cannot write {error.object[error.start : error.end]!r} as {error.encoding}"
         case MemoryError() | OSError(errno=errno.ENOMEM):
             return "not enough memory"
-        case ImportError() if said := no_room(error):
+        case ImportError() | SystemError() | AttributeError() if said := no_room(error):
             return said
         case OSError():
             # Without a file it is the one stream that the tools print to.

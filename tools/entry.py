@@ -15,7 +15,7 @@ def _begin(tool: str) -> None:
     end_on_signals()
     try:
         import_module(f"tilec.tools.{tool}").command()
-    except (ImportError, MemoryError, SystemError) as error:  # CPython wraps some, with the cause
+    except Exception as error:
         said = no_room(error)
         if said is None or os.environ.get("TILEC_TRACEBACK"):
             raise
