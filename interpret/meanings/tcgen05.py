@@ -136,7 +136,11 @@ class _Product:
             return self._shared("a", cta)
         first = int(self._call.uniform(self._indices["a"][-1], "an index"))
         cols = slice(first, first + self.form.operand("a").cols)
-        return self._read(cta, self._elements("a", rows, cols))
+        operand, held = self.form.operand("a"), self._memory["a"].number
+        values = self._read(cta, self._elements("a", rows, cols))
+        if held == BYTE:  # elements of less bits stand in the middle of their byte
+            values = (values & 0xFF) >> operand.shift if operand.shift else values
+        return _as_float(self._call, values, held, element_of(operand))
 
     def _shared(self, name: str, cta: Cta) -> Array:
         """What a CTA has of an operand in shared memory."""

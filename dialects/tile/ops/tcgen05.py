@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 FLAGS = ("negate_a", "negate_b", "saturate", "transpose_a", "transpose_b")
 """What an instruction descriptor says besides types and extents."""
 _A, _B, _D, _ACCUMULATE = range(4)
+_BYTE = 8
 
 
 class TensorProductOp(GroupedOp):
@@ -168,8 +169,11 @@ class TensorProductOp(GroupedOp):
     def _check_left(self, product: "DescribedProduct") -> None:
         operand = product.operand("a")
         buffer = self.tensor_operand("a", "a")
-        legal = element_name(operand)
-        self.check_element("a", [legal, *(["f32"] if legal == "tf32" else [])])
+        legal = [element_name(operand)]
+        legal += ["f32"] if legal == ["tf32"] else []
+        if operand.container == _BYTE:  # elements of 6 and 4 bits are of no memref
+            legal = ["i8"] if operand.type.bits < _BYTE else list(dict.fromkeys([*legal, "i8"]))
+        self.check_element("a", legal)
         *_, row, col = (constant_of(index) for index in self.indices_of("a"))
         fits = col is None or (col % operand.cols == 0 and 0 <= col <= buffer.cols - operand.cols)
         if buffer.rows != operand.rows or row != 0 or not fits or buffer.cols % operand.cols:
@@ -241,8 +245,9 @@ class Tcgen05MmaOp(TensorProductOp, name="tcgen05_mma"):
 
     Of a memref in shared memory the last two dimensions are rows of A or columns of B with K along
     them; where `transpose_a` or `transpose_b` says so, the other way round. Of a pair of CTAs each
-    has its half of them. An operand wider than that continues in the next matrix. `negate_a`,
-    `negate_b` and `saturate` are bits of the instruction descriptor.
+    has its half of them. An operand wider than that continues in the next matrix. Floats of 6 and 4
+    bits that take a byte each are `i8`. `negate_a`, `negate_b` and `saturate` are bits of the
+    instruction descriptor.
     """
 
     assembly_format = (

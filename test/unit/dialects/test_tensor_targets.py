@@ -90,7 +90,8 @@ class Case:
         whole = f"{self.m}x{self.n}x{ELEMENTS[d]}"
         acc = tile.alloc_tensor(f'memref<{whole}, #tile.tensor<"d{pair}{ws}">>', self.group)
         if self.form.endswith("tensor"):
-            shape = f"{self.m}x{K[self.kind]}x{ELEMENTS[a]}"
+            padded = a in PACKED and self.kind[:4] != "mxf4"
+            shape = f"{self.m}x{K[self.kind]}x{'i8' if padded else ELEMENTS[a]}"
             left = tile.alloc_tensor(f'memref<{shape}, #tile.tensor<"a{pair}{ws}">>', self.group)
         else:
             left = self._shared(a, self.m // self.group)
@@ -136,9 +137,7 @@ def cases(*, every: bool) -> Iterator[Case]:
             shapes = list(product(TYPES[kind], ms, ns))
             for types, m, n in shapes if every else [shapes[turn % len(shapes)]]:
                 turn += 1
-                # Elements of 6 and 4 bits in bytes of tensor memory are of no memref.
-                if not form.endswith("tensor") or types[1] not in PACKED or kind[:4] == "mxf4":
-                    yield Case(form, kind, types, m, n)
+                yield Case(form, kind, types, m, n)
 
 
 def has(mnemonic: str, name: str) -> bool:
