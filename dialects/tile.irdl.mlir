@@ -511,6 +511,28 @@ module {
       %0 = irdl.base "#builtin.string" 
       irdl.attributes {"side" = %0}
     }
+    irdl.operation @tcgen05_ld_red {
+      %0 = irdl.any
+      %1 = irdl.any
+      irdl.operands(source: %0, indices: variadic %1)
+      %2 = irdl.base "#builtin.string" 
+      irdl.attributes {"form" = %2}
+      %3 = irdl.any
+      %4 = irdl.any
+      irdl.results(fragment: %3, reduced: %4)
+    }
+    irdl.operation @tcgen05_mma_sp {
+      %0 = irdl.any
+      %1 = irdl.any
+      %2 = irdl.any
+      %3 = irdl.any
+      %4 = irdl.any
+      %5 = irdl.any
+      irdl.operands(a: %0, b: %1, d: %2, accumulate: %3, e: %4, indices: variadic %5)
+      %6 = irdl.base "#builtin.string" 
+      %7 = irdl.base "#builtin.string" 
+      irdl.attributes {"form" = %6, "types" = %7}
+    }
     irdl.operation @warpgroup_dot {
       %0 = irdl.any
       %1 = irdl.any

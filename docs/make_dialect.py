@@ -75,7 +75,9 @@ _GROUPS = {
     "Products of tiles in tensor memory": "tensor_dot",
     "Block-scaled products of tiles in tensor memory": "tensor_dot_scaled",
     "Products in tensor memory": "tcgen05",
+    "Sparse products in tensor memory": "tcgen05_sp",
     "Loads, stores and order of tensor memory": "tcgen05_moves",
+    "Loads from tensor memory that reduce": "tcgen05_ld_red",
     "wmma": "wmma",
 }
 """Headings of the files in `dialects/tile/ops/`."""

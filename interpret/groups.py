@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -48,12 +49,15 @@ class PendingCopy:
         places: its elements.
         values: theirs.
         warps: a bit for each warp that copies; 0 of a box, which no warp does.
+        end: lets it arrive, by an mbarrier's number, in the CTA where that is; None if that is
+            where it is waited for.
     """
 
     buffer: Buffer
     places: Array
     values: Array
     warps: int = 0
+    end: Callable[[PendingCopy, int], None] | None = None
 
 
 @dataclass(frozen=True, eq=False, slots=True)

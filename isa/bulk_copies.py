@@ -35,6 +35,10 @@ _REDUCTIONS_OF_GLOBAL = (
 )
 
 
+_GROUPS = ("", ".cta_group::1", ".cta_group::2")
+"""Whose mbarriers a load may tell: of the receiving CTA, the same, of either CTA of its pair."""
+
+
 def _numbered(letter: str, count: int) -> str:
     return "{" + ", ".join(f"{letter}{n}" for n in range(count)) + "}"
 
@@ -60,14 +64,22 @@ def _loads(rank: int) -> Iterator[Instruction]:
     """Global memory to shared memory, of the own CTA (shared::cta) or of any of the cluster."""
     own, cluster = ("shared::cta", _OWN_CTA), ("shared::cluster", HOPPER)
     ways = [(own, ""), (cluster, ""), (cluster, ".multicast::cluster")]
-    for mode, ((space, since), cast), hint in cross(_modes(rank, "im2col"), ways, ("", _HINT)):
+    for mode, ((space, since), cast), group, hint in cross(
+        _modes(rank, "im2col"), ways, _GROUPS, ("", _HINT)
+    ):
         operands = f"[dst], [map, {_numbered('c', rank)}], [bar]"
         operands += f", {_numbered('o', rank - 2)}" * (mode == "im2col")
         operands += ", mask" * bool(cast) + ", policy" * bool(hint)
-        ptx = f"cp.async.bulk.tensor.{rank}d.{space}.global.{mode}.{_TX}{cast}{hint}"
+        ptx = f"cp.async.bulk.tensor.{rank}d.{space}.global.{mode}.{_TX}{cast}{group}{hint}"
         yield _make(
-            "cp.async.bulk.tensor", ptx, operands, since=since, dst=space, bar="shared::cta"
-        )
+            "cp.async.bulk.tensor", ptx, operands, since=everywhere() if group else since,
+            dst=space, bar=_whose(group),
+        )  # fmt: skip
+
+
+def _whose(group: str) -> str:
+    """Where the mbarrier of a load lies."""
+    return "shared::cluster" if group.endswith("2") else "shared::cta"
 
 
 def _stores(rank: int) -> Iterator[Instruction]:
@@ -98,10 +110,11 @@ def _rows() -> Iterator[Instruction]:
     own = ("shared::cta", _ROWS_TO_OWN_CTA)
     cluster, there = ("shared::cluster", everywhere()), everywhere()
     ways = [(own, ""), (cluster, ""), (cluster, ".multicast::cluster")]
-    for ((space, since), cast), hint in cross(ways, ("", _HINT)):
+    for ((space, since), cast), group, hint in cross(ways, _GROUPS, ("", _HINT)):
         operands = f"[dst], {at}, [bar]" + ", mask" * bool(cast) + ", policy" * bool(hint)
-        ptx = f"{family}.2d.{space}.global.tile::gather4.{_TX}{cast}{hint}"
-        yield _make(family, ptx, operands, since=since, dst=space, bar="shared::cta")
+        ptx = f"{family}.2d.{space}.global.tile::gather4.{_TX}{cast}{group}{hint}"
+        clauses = there if group else since
+        yield _make(family, ptx, operands, since=clauses, dst=space, bar=_whose(group))
     for hint in ("", _HINT):
         more = ", policy" * bool(hint)
         ptx = f"{family}.2d.global.shared::cta.tile::scatter4.bulk_group{hint}"

@@ -212,6 +212,16 @@ class Binding:
             f"an operand of '{self.instruction.mnemonic}' is not a register or constant"
         )
 
+    def exact(self, operand: Operand, type_: str) -> int:
+        """The slot of a source operand of an instruction that takes no wider registers."""
+        have, bits = self.register_bits(operand), width(type_)
+        if have not in (None, bits):
+            raise self.error(
+                f"'{self.instruction.mnemonic}' takes a register of {counted(bits, 'bit')}, and "
+                f"'{operand}' has {have}"
+            )
+        return self.source(operand, type_)
+
     def _integer(self, value: int, bits: int) -> int:
         """An integer constant; in algebraic numerics what stands for the floats that it spells."""
         if self.machine.numerics != "algebraic" or self.instruction.opcode not in MOVES:

@@ -8,7 +8,7 @@ from .errors import LaunchError
 from .float_registers import FloatRegisters
 from .machine import Machine
 from .placement import Placement
-from .ptx.module import Function, Module, RegisterRange
+from .ptx.module import Function, Instruction, Module, RegisterRange
 from .registers import ZEROS
 
 
@@ -19,12 +19,14 @@ class Program:
         placement: where its variables lie.
         machine: where it runs.
         module: the PTX text.
+        of_group: the first instruction that says how many CTAs take part in it (`.cta_group`).
     """
 
     def __init__(self, placement: Placement, machine: Machine) -> None:
         self.placement = placement
         self.machine = machine
         self.module: Module = placement.module
+        self.of_group: Instruction | None = None
         self._floats: dict[str, FloatRegisters] = {}
 
     def floats(self, function: Function) -> FloatRegisters:

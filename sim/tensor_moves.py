@@ -9,8 +9,8 @@ from collections.abc import Callable
 from functools import lru_cache, reduce
 
 import numpy as np
-from tilec.isa import LANES, UnknownNameError
-from tilec.isa import form as find_form
+from tilec.isa import LANES
+from tilec.isa.operands import B32
 from tilec.isa.tensor_memory import COLUMNS, lane_and_column
 from tilec.isa.tensor_memory import LANES as TENSOR_LANES
 from tilec.isa.tensor_moves import TensorMove
@@ -43,19 +43,14 @@ class TensorMoves:
         slots: its registers.
     """
 
-    def __init__(self, binding: Binding) -> None:
+    def __init__(self, binding: Binding, form: TensorMove) -> None:
         self.machine, self.instruction = binding.machine, binding.instruction
-        try:
-            found = find_form(binding.instruction.mnemonic)
-        except UnknownNameError as error:
-            raise binding.error(str(error)) from None
-        assert isinstance(found, TensorMove)
-        if found.reduction and found.move.halves > 1:
+        if form.reduction and form.move.halves > 1:
             raise binding.error(
-                f"'{found.ptx}' is not simulated: whether both halves are reduced together is not "
+                f"'{form.ptx}' is not simulated: whether both halves are reduced together is not "
                 "published"
             )
-        self.form = form = found
+        self.form = form
         operands = list(binding.expect(2 + (form.move.halves > 1) + bool(form.reduction)))
         self._reduced, self._reduce = self._reduction(binding, operands)
         offset = 0
@@ -98,6 +93,9 @@ class TensorMoves:
                 f"'{self.form.ptx}' takes {counted(self.form.fragment.registers, 'register')} in "
                 f"braces"
             )
+        for item in items:
+            if binding.register_bits(item) != B32.bits:
+                raise binding.error(f"'{self.form.ptx}' takes registers of 32 bits, not '{item}'")
         if self.form.is_store:
             return [binding.source(item, "b32") for item in items]
         return [binding.target(item, "b32") for item in items]

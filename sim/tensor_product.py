@@ -11,7 +11,7 @@ from tilec.isa import TilecError
 from tilec.isa.described_product import DescribedProduct, described_product
 from tilec.isa.dtypes import numpy_type
 from tilec.isa.instruction_descriptor import InstructionDescriptor
-from tilec.isa.instructions import named
+from tilec.isa.tensor_clauses import SCALED_INPUT
 from tilec.isa.tensor_memory import LANES
 from tilec.isa.tensor_products import EXPONENTS, SCALED_INPUT_KINDS, TensorProduct
 from tilec.isa.tensor_shapes import product_kind
@@ -21,9 +21,10 @@ from tilec.layout.tensor_memory import accumulator, left_operand
 from .alu import Array
 from .binding import Binding
 from .checks.in_flight import Thread
-from .ptx.module import Address, Integer, Operand, Vector
+from .ptx.module import Integer, Operand, Vector
 from .shared_operands import CHUNK, gather
 from .tensor.tensor_product import Sides, multiply_tensors
+from .tensor_forms import check_target
 from .tensor_memory import ctas_of
 from .tensor_operands import Values, decode_shared, decode_tensor, placed
 from .tensor_places import Places, TensorPlaces
@@ -37,37 +38,30 @@ class TensorMultiply:
         product: its form.
     """
 
-    def __init__(self, binding: Binding) -> None:
+    def __init__(self, binding: Binding, form: TensorProduct) -> None:
         self.machine, self.instruction = binding.machine, binding.instruction
+        self.product = form
         self._binding = binding
         operands = list(binding.operands)
         if len(operands) < 5:
             raise binding.error(f"'{binding.instruction.mnemonic}' takes five operands or more")
-        self.product = self._form(operands[1])
         self._refuse()
         self._places = TensorPlaces(binding)
         self._d = self._places.bind(operands.pop(0))
         first, second = operands.pop(0), operands.pop(0)
         self._a_place = self._places.bind(first) if self.product.a == "tensor" else None
-        self._a = None if self._a_place else binding.source(first, "b64")
-        self._b = binding.source(second, "b64")
+        self._a = None if self._a_place else binding.exact(first, "b64")
+        self._b = binding.exact(second, "b64")
         self._metadata = self._places.bind(operands.pop(0)) if self.product.sparse else None
         if len(operands) < 2 + 2 * self.product.scaled:
             raise binding.error(f"'{self.product.mnemonic}' takes {self.product.operands}")
-        self._idesc = binding.source(operands.pop(0), "b32")
+        self._idesc = self._described(operands.pop(0))
         self._scales = [self._places.bind(operands.pop(0)) for _ in range(2 * self.product.scaled)]
         self._lanes = self._mask(operands)
         if not operands:
             raise binding.error(f"'{binding.instruction.mnemonic}' lacks its predicate")
         self._adds = binding.source(operands.pop(0), "pred")
         self._exponent = self._last(operands)
-
-    def _form(self, a: Operand) -> TensorProduct:
-        place = "tensor" if isinstance(a, Address) else "descriptor"
-        found = named(f"{self.instruction.mnemonic}.a::{place}")
-        if not isinstance(found, TensorProduct):
-            raise self._binding.error(f"unsupported instruction '{self.instruction.mnemonic}'")
-        return found
 
     def _refuse(self) -> None:
         """Say what is not simulated."""
@@ -79,6 +73,26 @@ class TensorMultiply:
         if product_kind(product.kind).of_floats and self.machine.numerics == "algebraic":
             raise self._binding.error(f"'{product.mnemonic}' has no meaning in algebraic numerics")
 
+    def _described(self, operand: Operand) -> int:
+        """The slot of the instruction descriptor; a constant that is none is refused."""
+        if isinstance(operand, Integer):
+            try:
+                _ = self._descriptor(operand.value)
+            except TilecError as error:
+                raise self._binding.error(f"'{self.product.mnemonic}': {error}") from None
+        return self._binding.exact(operand, "b32")
+
+    def _descriptor(self, word: int) -> InstructionDescriptor:
+        """An instruction descriptor that the instruction takes.
+
+        Raises:
+            TilecError: if it takes none such, naming what would be legal.
+        """
+        product = self.product
+        found = InstructionDescriptor.decode(product.kind, word)
+        found.check(product.group, stationary=product.stationary, sparse=product.sparse)
+        return found
+
     def _mask(self, operands: list[Operand]) -> list[int]:
         """Slots of the words that say which lanes of D stay as they are; none without."""
         if not operands or not isinstance(operands[0], Vector):
@@ -86,18 +100,20 @@ class TensorMultiply:
         items = self._binding.items(operands.pop(0))
         if len(items) != self.product.lane_words or not self.product.masked:
             raise self._binding.error(f"'{self.product.mnemonic}' takes no such mask of lanes")
-        return [self._binding.source(item, "b32") for item in items]
+        return [self._binding.exact(item, "b32") for item in items]
 
     def _last(self, operands: list[Operand]) -> int:
         """The exponent by which D is divided first."""
         if not operands:
             return 0
         if self.product.stationary:
+            _ = self._binding.exact(operands[0], "b64")
             raise self._binding.error(f"'{self.product.mnemonic}' with a mask is not simulated")
         (one,) = operands
         legal = self.product.kind in SCALED_INPUT_KINDS
         if not legal or not isinstance(one, Integer) or one.value not in EXPONENTS:
             raise self._binding.error(f"'{self.product.mnemonic}' takes no such exponent")
+        check_target(self._binding, SCALED_INPUT, f"the exponent of {self.product.mnemonic}")
         return one.value
 
     def step(self) -> None:
@@ -115,8 +131,7 @@ class TensorMultiply:
     def _execute(self, thread: Thread) -> None:
         product = self.product
         word = self._places.value(self._idesc, thread)
-        descriptor = InstructionDescriptor.decode(product.kind, word)
-        descriptor.check(product.group, stationary=product.stationary, sparse=product.sparse)
+        descriptor = self._descriptor(word)
         if descriptor.wide:
             raise TilecError("K = 96 is not simulated")
         form = described_product(

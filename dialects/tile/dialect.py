@@ -90,9 +90,10 @@ class TensorAttr(TileAttr, name="tensor"):
 
     The text begins with the contents: `d`, an accumulator, with one 32-bit column per element;
     `a`, a left operand, packed along K; `scale`, four scale factors of a row in a column, the same
-    in every quarter of the lanes. After it, `cta_group::2` means that the last two dimensions are
-    those of a pair of CTAs, and `ws` that the space is for products with `.ws`. PTX ISA 9.7.16.10.5
-    and 9.7.16.10.7 give the lanes of rows: `tilec.layout.tensor_memory`.
+    in every quarter of the lanes; `e`, words of sparsity metadata, a row for each lane. After it,
+    `cta_group::2` means that the last two dimensions are those of a pair of CTAs, and `ws` that the
+    space is for products with `.ws`. PTX ISA 9.7.16.10.5 and 9.7.16.10.7 give the lanes of rows:
+    `tilec.layout.tensor_memory`.
     """
 
     text: ir.StringAttr

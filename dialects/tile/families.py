@@ -22,6 +22,7 @@ TILE_OPS: Mapping[str, str] = MappingProxyType(
         Family.STMATRIX: "tile.stmatrix",
         Family.MOVMATRIX: "tile.movmatrix",
         Family.TCGEN05_LD: "tile.tcgen05_ld",
+        Family.TCGEN05_LD_RED: "tile.tcgen05_ld_red",
         Family.TCGEN05_ST: "tile.tcgen05_st",
     }
 )

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 SCALES = 4
 """Scale factors of a row in a column."""
-_HELD = ("d", "a", "scale")
+_HELD = ("d", "a", "scale", "e")
+_WORD = 32
 _PAIR, _STATIONARY = "cta_group::2", "ws"
 
 
@@ -32,7 +33,7 @@ class TensorBuffer:
     """Matrices in tensor memory, each in columns of its own, one after the other.
 
     Attributes:
-        held: what lies there: `d`, `a` or `scale`.
+        held: what lies there: `d`, `a`, `scale` or `e`.
         count: matrices, the product of the memref's leading extents.
         rows, cols: extents of one matrix, of both CTAs where a pair has it.
         element_bits: bits of an element.
@@ -147,7 +148,8 @@ def _words(text: str) -> tuple[str, int, bool]:
 def _layout(
     held: str, rows: int, cols: int, bits: int, group: int, *, stationary: bool
 ) -> TensorLayout:
-    from tilec.layout.tensor_memory import (  # noqa: PLC0415 (for Blackwell only)
+    from tilec.isa.tensor_memory import LANES  # noqa: PLC0415 (for Blackwell only)
+    from tilec.layout.tensor_memory import (  # noqa: PLC0415 (likewise)
         accumulator,
         left_operand,
         scale_columns,
@@ -160,6 +162,13 @@ def _layout(
     if held == "a":
         if bits > 32 or cols % (32 // bits):
             raise LayoutError(f"{cols} elements of {bits} bits are not whole columns of 32 bits")
+        return left_operand(rows, cols, bits, group, stationary=stationary)[0]
+    if held == "e":
+        if (rows, bits) != (LANES * group, _WORD) or cols % 2:
+            raise LayoutError(
+                f"metadata are words of {_WORD} bits in an even number of columns, in "
+                f"{LANES * group} rows, not {rows}x{cols} of {bits} bits"
+            )
         return left_operand(rows, cols, bits, group, stationary=stationary)[0]
     if bits != 8 or cols != SCALES:
         raise LayoutError(

@@ -23,7 +23,7 @@ def _init(call: Call, view: View, index: Array) -> None:
 
     def arrive(copies: list[PendingCopy], source: int) -> Array:
         for copy in copies:
-            cta.shared.end_box(copy, source)
+            (copy.end or cta.shared.end_box)(copy, source)
         assert order is not None
         return order.release_copies(source)
 

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 import numpy as np
 from tilec.dialects.tile.ops.box_modes import element_strides, im2col_box
-from tilec.dialects.tile.ops.tma import BoxOp
+from tilec.dialects.tile.ops.tma import BoxOp, IncomingOp
 from tilec.interpret.boxes import (
     begins_inside,
     has_map,
@@ -30,6 +30,12 @@ from tilec.isa import LANES
 def _op(call: Call) -> BoxOp:
     op = call.op
     assert isinstance(op, BoxOp)
+    return op
+
+
+def _incoming(call: Call) -> IncomingOp:
+    op = call.op
+    assert isinstance(op, IncomingOp)
     return op
 
 
@@ -88,23 +94,26 @@ def _load_box(call: Call, array: View, view: View, barriers: View, rest: Sequenc
     values = np.where(inside, found, np.zeros((), found.dtype))
     to = _in_buffer(call, view, rest[rank : rank + inner])
     ranks = int(call.uniform(mask[0])) if mask else 1 << call.cta.rank
-    for rank_, cta in enumerate(call.cta.cluster.ctas):
+    ctas, pair = call.cta.cluster.ctas, call.fact("pair", lambda: _incoming(call).pair)
+    for rank_, cta in enumerate(ctas):
         if ranks >> rank_ & 1:
-            _arrive_in(call, cta, view, to, values, (barriers, index))
+            told = ctas[rank_ & ~1] if pair else cta
+            _arrive_in(call, cta, view, to, values, (told, barriers, index))
 
 
 def _arrive_in(
-    call: Call, cta: Cta, view: View, to: Array, values: Array, barrier: tuple[View, Array]
+    call: Call, cta: Cta, view: View, to: Array, values: Array, barrier: tuple[Cta, View, Array]
 ) -> None:
-    """Copy a box to shared memory of a CTA, whose mbarrier counts the bytes."""
-    found = find(call, cta, *barrier)
+    """Copy a box to shared memory of a CTA; an mbarrier, of it or of its peer, counts the bytes."""
+    found = find(call, *barrier)
     if found is None:
         return
     if not found.fenced:
         call.report("proxy", "signals an mbarrier without a fence after its initialisation")
     buffer = cta.buffer(view.buffer.shared)
     cta.shared.begin_copy(buffer, to, call.cta.agents(call.warps), call.report)
-    found.complete([PendingCopy(buffer, to, values)], to.size * buffer.number.bits // 8)
+    copy = PendingCopy(buffer, to, values, end=cta.shared.end_box)
+    found.complete([copy], to.size * buffer.number.bits // 8)
 
 
 @meaning("tile.tma_store", "tile.tma_scatter")

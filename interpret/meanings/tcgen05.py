@@ -27,6 +27,7 @@ from tilec.interpret.sides import Side, element_of
 from tilec.interpret.tensor import Elements, Pipe, TensorView, elements
 from tilec.ir.mlir import ir
 from tilec.isa import LANES
+from tilec.layout.tensor_memory import metadata
 
 if TYPE_CHECKING:
     from tilec.isa.described_product import DescribedProduct
@@ -103,7 +104,8 @@ class _Product:
             zeros = np.zeros((rows, n), call.arithmetic.dtype(of[3])) if of[3].is_float else None
             c = before if before is not None else zeros
             c = np.zeros((rows, n), np.int64) if c is None else c
-            factors = Factors(a, b, c, scales=self._scales(cta, rows, n))
+            codes, scales = self._codes(cta, mine), self._scales(cta, rows, n)
+            factors = Factors(a, b, c, codes, scales)
             done.append((cta, where, multiply(call, form, factors, of)))
         for cta, where, found in done:
             cta.tensor.write_by(where, found, self._agent, self._pipe, call.arithmetic, call.report)
@@ -134,7 +136,11 @@ class _Product:
             return self._shared("a", cta)
         first = int(self._call.uniform(self._indices["a"][-1], "an index"))
         cols = slice(first, first + self.form.operand("a").cols)
-        return self._read(cta, self._elements("a", rows, cols))
+        operand, held = self.form.operand("a"), self._memory["a"].number
+        values = self._read(cta, self._elements("a", rows, cols))
+        if held == BYTE:  # elements of less bits stand in the middle of their byte
+            values = (values & 0xFF) >> operand.shift if operand.shift else values
+        return _as_float(self._call, values, held, element_of(operand))
 
     def _shared(self, name: str, cta: Cta) -> Array:
         """What a CTA has of an operand in shared memory."""
@@ -149,6 +155,20 @@ class _Product:
         issuer = self._agent, self._warp if cta is call.cta else None
         cta.shared.read_by(own.buffer, places, issuer, self._pipe.source, call.report)
         return found
+
+    def _codes(self, cta: Cta, rows: slice) -> Array | None:
+        """The metadata of the rows of A that a CTA has."""
+        if "e" not in self._memory:
+            return None
+        layout = metadata(self.form.operand("a").container)
+        size = layout.in_sizes
+        lane, column, nibble = layout(
+            row=np.arange(size["row"])[:, None], col=np.arange(size["col"])
+        )
+        first = int(self._call.uniform(self._indices["e"][-1]))
+        cols = slice(first, first + layout.out_sizes["column"])
+        words = self._read(cta, self._elements("e", rows, cols))
+        return np.asarray(words[lane, column] >> 4 * nibble & 0xF)
 
     def _scales(self, cta: Cta, rows: int, cols: int) -> Scales | None:
         chunks = self.form.scaling.chunks if self.form.scaling is not None else 0
@@ -180,7 +200,7 @@ def _as_float(call: Call, values: Array, held: Number, number: Number) -> Array:
     return call.arithmetic.decode(values & 0xFF, number)
 
 
-@meaning("tile.tcgen05_mma", "tile.tcgen05_mma_scaled", meets=True)
+@meaning("tile.tcgen05_mma", "tile.tcgen05_mma_scaled", "tile.tcgen05_mma_sp", meets=True)
 def _product(call: Call, *values: Array | View | TensorView) -> None:
     for one in call.of_each_thread():
         _Product(one, values).run()

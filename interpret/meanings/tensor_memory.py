@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from tilec.dialects.tile.ops.tcgen05_moves import TensorMoveOp
@@ -11,6 +12,7 @@ from tilec.dialects.tile.ops.tensor_memory import GroupedOp
 from tilec.dialects.tile.tensor import buffer_of
 from tilec.interpret.call import Call
 from tilec.interpret.findings import Finding, Undefined
+from tilec.interpret.meanings.arith import apply
 from tilec.interpret.memory import View, dtype_of
 from tilec.interpret.numbers import Array
 from tilec.interpret.registry import meaning
@@ -147,15 +149,62 @@ def _shape(call: Call, type_: ir.Type) -> tuple[int, ...]:
 @meaning("tile.tcgen05_ld", meets=True)
 def _load(call: Call, view: TensorView, *indices: Array) -> Array:
     """What it gives is not there yet: whoever uses it behind no wait gets something else."""
-    type_ = call.result_type()
-    shape = _shape(call, type_)
-    dtype = dtype_of(call.number(type_), call.arithmetic)
-    absent = np.full((call.cta.warps, *shape), np.nan if dtype.kind not in "iu" else _ABSENT, dtype)
-    found = absent.copy()
+    return _until_waited(call, _loaded(call, view, indices))
+
+
+def _loaded(call: Call, view: TensorView, indices: Sequence[Array]) -> Array:
+    """What each warp loads."""
+    shape = _shape(call, call.result_type())
+    found = _absent(call, shape)
     for warp, part in _of_warps(call, view, indices, shape):
         found[warp] = call.cta.tensor.load(part, warp, call.arithmetic, call.report)
+    return found
+
+
+def _absent(call: Call, shape: Sequence[int]) -> Array:
+    """What stands for values that have not come."""
+    dtype = dtype_of(call.number(call.result_type()), call.arithmetic)
+    nothing = np.nan if dtype.kind not in "iu" else _ABSENT
+    return np.full((call.cta.warps, *shape), nothing, dtype)
+
+
+def _until_waited(call: Call, found: Array) -> Array:
+    """What stands for loaded values until a wait for them."""
+    absent = _absent(call, found.shape[1:])
     call.cta.tensor.loaded[id(absent)] = absent, found
     return absent
+
+
+@meaning("tile.tcgen05_ld_red", meets=True)
+def _load_reduced(call: Call, view: TensorView, *indices: Array) -> tuple[Array, Array]:
+    """The values of each row reduced, beside the values."""
+    found, number = _loaded(call, view, indices), call.number(call.result_type())
+    fns = call.fact("functions", lambda: _functions(call))
+    values = found
+    if fns.magnitude:
+        values = apply(call, "math.absf", number, values)
+    reduced = values[..., :1]
+    for at in range(1, values.shape[-1]):
+        reduced = apply(call, fns.combine, number, reduced, values[..., at : at + 1])
+    return _until_waited(call, found), _until_waited(call, reduced)
+
+
+class _Functions(NamedTuple):
+    """What reduces rows: a function of two values, and whether of their magnitudes."""
+
+    combine: str
+    magnitude: bool
+
+
+def _functions(call: Call) -> _Functions:
+    """Those of a form: `.NaN` gives a NaN on, without it a number is taken before one."""
+    assert isinstance(call.op, TensorMoveOp)
+    operation, *words, type_ = call.op.key.reduction.split(".")
+    if type_ == "f32":
+        name = f"{operation}imumf" if "NaN" in words else f"{operation}numf"
+    else:
+        name = f"{operation}{type_[0]}i"
+    return _Functions(f"arith.{name}", "abs" in words)
 
 
 @meaning("tile.tcgen05_wait_ld", meets=True)

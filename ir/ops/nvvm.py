@@ -104,6 +104,11 @@ def cluster_barrier() -> None:
     emit("nvvm.cluster.wait", aligned=ir.UnitAttr.get())
 
 
+def cluster_rank() -> ir.OpResult:
+    """The CTA's number in its cluster, an i32."""
+    return create("nvvm.read.ptx.sreg.cluster.ctarank", (), ir.IntegerType.get_signless(32))
+
+
 def elect_sync() -> ir.OpResult:
     """Whether this lane is the one that the warp elects, an i1."""
     return create("nvvm.elect.sync", (), ir.IntegerType.get_signless(1))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from tilec.dialects.tile.matrix_operands import MatrixOperand
 from tilec.dialects.tile.ops.tcgen05 import TensorProductOp
+from tilec.dialects.tile.ops.tcgen05_ld_red import Tcgen05LdRedOp
 from tilec.dialects.tile.ops.tcgen05_moves import (
     Tcgen05CommitOp,
     Tcgen05CpOp,
@@ -19,6 +20,7 @@ from tilec.dialects.tile.ops.tcgen05_moves import (
     Tcgen05WaitLdOp,
     Tcgen05WaitStOp,
 )
+from tilec.dialects.tile.ops.tcgen05_sp import Tcgen05MmaSpOp
 from tilec.dialects.tile.ops.tensor_memory import (
     Tcgen05AllocOp,
     Tcgen05DeallocOp,
@@ -73,7 +75,7 @@ class Tcgen05:
     # Products and copies
 
     def product(self, op: TensorProductOp, expansion: Expansion) -> list[Values]:
-        """`tile.tcgen05_mma` and `tile.tcgen05_mma_scaled`."""
+        """`tile.tcgen05_mma`, `tile.tcgen05_mma_scaled` and `tile.tcgen05_mma_sp`."""
         operands = {"acc": self._in_tensor(op, "d", expansion)}
         if op.key.a == "tensor":
             operands["a"] = self._in_tensor(op, "a", expansion)
@@ -81,7 +83,7 @@ class Tcgen05:
             operands["adesc"] = _in_shared(op, "a", expansion)
         operands["bdesc"] = _in_shared(op, "b", expansion)
         for name in op.MATRICES[3:]:
-            operands[name] = self._in_tensor(op, name, expansion)
+            operands[_NAMES.get(name, name)] = self._in_tensor(op, name, expansion)
         operands["p"] = op.operands[3]
         emit_instruction(op.mnemonic, operands, numbers={"idesc": op.descriptor.encode()})
         return []
@@ -91,6 +93,8 @@ class Tcgen05:
         indices = op.indices_of(name)
         if name.startswith("sf"):
             indices = [*indices[:-1], arith.index(0)]  # the byte is the descriptor's to say
+        if isinstance(op, Tcgen05MmaSpOp) and name == "e":
+            indices = [*indices[:-1], arith.index(op.metadata_column)]
         return tensor_address(value, expansion.one(value), indices)
 
     def copy(self, op: Tcgen05CpOp, expansion: Expansion) -> list[Values]:
@@ -124,6 +128,13 @@ class Tcgen05:
         call = self._lowering.call_of(op.key)
         return [self._lowering.call(call, [address], packing_of(op.fragment).type)]
 
+    def load_reduced(self, op: Tcgen05LdRedOp, expansion: Expansion) -> list[Values]:
+        """`tile.tcgen05_ld_red`."""
+        address = tensor_address(op.source, expansion.one(op.source), op.place)
+        call = self._lowering.call_of(op.key)
+        *loaded, reduced = self._lowering.call(call, [address], packing_of(op.fragment).type)
+        return [loaded, [reduced]]
+
     def store(self, op: Tcgen05StOp, expansion: Expansion) -> list[Values]:
         """`tile.tcgen05_st`."""
         target = op.target
@@ -144,6 +155,8 @@ class Tcgen05:
         return []
 
 
+_NAMES = {"e": "meta"}
+"""Operands as the table of instructions calls them, where the op has another name."""
 _WORD = 4
 """Bytes of the word that holds an address."""
 _PIECE = 32

@@ -18,10 +18,11 @@ from tilec.dialects.tile.shared import shared_buffer
 from tilec.ir.aliases import Value
 from tilec.ir.attributes import cluster_size, signature
 from tilec.ir.mlir import ir
-from tilec.ir.ops import arith, llvm
+from tilec.ir.ops import arith, llvm, nvvm
 from tilec.ir.types import i32, i64, memref_of
 from tilec.isa import TilecError
 from tilec.isa.limits import LARGEST_CLUSTER
+from tilec.isa.wording import counted
 
 from ..fragments.expansion import Expansion, Values
 from ..functions import is_kernel
@@ -41,10 +42,12 @@ class BoxCopies:
 
     def load(self, op: IncomingOp, expansion: Expansion) -> list[Values]:
         """`tile.tma_load` and `tile.tma_gather`."""
-        operands = {"bar": barrier_address(expansion.one(op.operands[2]), op.barrier_index)}
+        cluster = cluster_size(self._lowering.function)
+        barrier = barrier_address(expansion.one(op.operands[2]), op.barrier_index)
+        operands = {"bar": _of_even_cta(barrier, cluster) if op.pair else barrier}
         operands |= _offsets(op)
         if op.mask is not None:
-            operands["mask"] = _mask(op.mask, cluster_size(self._lowering.function))
+            operands["mask"] = _mask(op.mask, cluster)
         return self._copy(op, {"dst": _place(op, expansion)}, operands)
 
     def send(self, op: OutgoingOp, expansion: Expansion) -> list[Values]:
@@ -133,6 +136,25 @@ def _offsets(op: IncomingOp | TmaPrefetchOp) -> dict[str, Value]:
     return {
         f"o{at}": arith.index_cast(offset, short) for at, offset in enumerate(reversed(op.offsets))
     }
+
+
+def _of_even_cta(address: Value, cluster: tuple[int, int, int] | None) -> Value:
+    """The address of what lies there in the even CTA of the pair.
+
+    Raises:
+        TilecError: if the cluster is known to be of no pairs.
+    """
+    ctas = 2 if cluster is None else prod(cluster)
+    if ctas % 2:
+        raise TilecError(
+            f"tells the mbarrier of the even CTA of a pair, and the kernel's clusters have "
+            f"{counted(ctas, 'CTA')}; legal: known_cluster_size with an even number"
+        )
+    even = arith.andi(nvvm.cluster_rank(), llvm.constant_i32(-2))
+    operands = {"at": address, "rank": even}
+    found = emit_instruction("mapa.shared::cluster.u32", operands, ("d", i32()))
+    assert found is not None
+    return found
 
 
 def _mask(mask: Value, cluster: tuple[int, int, int] | None) -> Value:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 from tilec.isa.tensor_memory import ALLOCATIONS, lane_and_column
@@ -14,7 +15,7 @@ from ..binding import Binding
 from ..checks.commits import Commit
 from ..machine import Machine, Step
 from ..memory import Space
-from ..ptx.module import Instruction, Integer
+from ..ptx.module import Instruction, Integer, Operand
 from ..sync import Gate, Members
 from ..taint.flows import Flow, Flowing, harm
 from ..tensor_memory import ctas_of
@@ -23,6 +24,10 @@ from ..transfers import Load
 from ..warps import whole_warps
 from .mbarrier import MBarrier
 from .registry import instruction
+
+if TYPE_CHECKING:
+    from tilec.isa.tensor_moves import TensorMove
+    from tilec.isa.tensor_products import TensorProduct
 
 _WARP = Traits(sync=Sync.WARP, first=First.SOURCE, asynchronous=True)
 _LOAD = Traits(sync=Sync.WARP, asynchronous=True)
@@ -56,10 +61,19 @@ def _unit(found: Instruction) -> Unit:
 
 @instruction("tcgen05", traits=_traits, unit=_unit, undefined=_flow)
 def _bind(binding: Binding) -> Step:
-    modifiers = binding.modifiers
-    binder = _BINDERS.get(modifiers[0] if modifiers else "")
+    from tilec.isa.tensor_moves import TensorMove  # noqa: PLC0415 (for kernels that have them)
+    from tilec.isa.tensor_products import TensorProduct  # noqa: PLC0415 (likewise)
+
+    from ..tensor_forms import tensor_form  # noqa: PLC0415 (likewise)
+
+    found = tensor_form(binding)
+    if isinstance(found, TensorProduct):
+        return _multiply(binding, found)
+    if isinstance(found, TensorMove):
+        return _move(binding, found)
+    binder = _BINDERS.get(binding.modifiers[0])
     if binder is None:
-        raise binding.error(f"unsupported instruction '{binding.instruction.mnemonic}'")
+        raise binding.error(f"'{found.ptx}' is not simulated")
     return binder(binding)
 
 
@@ -81,13 +95,17 @@ def _blame(binding: Binding, cta: int, warp: int, words: str, lane: int = 0) -> 
 # Columns
 
 
+def _check_columns(binding: Binding, columns: Operand) -> None:
+    """Refuse a number of columns that none can have; one in a register is looked at later."""
+    if isinstance(columns, Integer) and columns.value not in ALLOCATIONS:
+        what = f"tcgen05.{binding.modifiers[0]}"
+        raise binding.error(f"'{what}' of {counted(columns.value, 'column')}; legal: {_LEGAL}")
+
+
 def _alloc(binding: Binding) -> Step:
     address, columns = binding.expect(2)
-    if isinstance(columns, Integer) and columns.value not in ALLOCATIONS:
-        raise binding.error(
-            f"'tcgen05.alloc' of {counted(columns.value, 'column')}; legal: {_LEGAL}"
-        )
-    where, slot = binding.locate(address), binding.source(columns, "u32")
+    _check_columns(binding, columns)
+    where, slot = binding.locate(address), binding.exact(columns, "u32")
     machine, memory = binding.machine, binding.machine.tensor
     registers, geometry = machine.registers, machine.geometry
     group = 2 if "cta_group::2" in binding.modifiers else 1
@@ -158,8 +176,9 @@ def _store(
 
 def _dealloc(binding: Binding) -> Step:
     address, columns = binding.expect(2)
+    _check_columns(binding, columns)
     binding.sync = Members()
-    slot, count = binding.source(address, "u32"), binding.source(columns, "u32")
+    slot, count = (binding.exact(one, "u32") for one in (address, columns))
     machine, memory = binding.machine, binding.machine.tensor
 
     def step() -> None:
@@ -227,7 +246,7 @@ def _commit(binding: Binding) -> Step:
     casts = "multicast::cluster" in words
     address, *mask = binding.expect(2 if casts else 1)
     object_, machine = MBarrier(binding, address), binding.machine
-    slot = binding.source(mask[0], "u16") if casts else None
+    slot = binding.exact(mask[0], "u16") if casts else None
 
     def step() -> None:
         index, chosen = object_.places()
@@ -263,17 +282,17 @@ def _nothing() -> None:
     """Products are computed when they are issued."""
 
 
-def _move(binding: Binding) -> Step:
+def _move(binding: Binding, form: TensorMove) -> Step:
     from ..tensor_moves import TensorMoves  # noqa: PLC0415 (for kernels that have them)
 
     binding.sync = Members()
-    return TensorMoves(binding).step
+    return TensorMoves(binding, form).step
 
 
-def _multiply(binding: Binding) -> Step:
+def _multiply(binding: Binding, form: TensorProduct) -> Step:
     from ..tensor_product import TensorMultiply  # noqa: PLC0415 (likewise)
 
-    return TensorMultiply(binding).step
+    return TensorMultiply(binding, form).step
 
 
 def _copy(binding: Binding) -> Step:
@@ -286,13 +305,10 @@ _BINDERS: dict[str, Callable[[Binding], Step]] = {
     "alloc": _alloc,
     "dealloc": _dealloc,
     "relinquish_alloc_permit": _relinquish,
-    "ld": _move,
-    "st": _move,
     "wait::ld": _wait,
     "wait::st": _wait,
     "fence::before_thread_sync": _fence,
     "fence::after_thread_sync": _fence,
-    "mma": _multiply,
     "cp": _copy,
     "commit": _commit,
 }

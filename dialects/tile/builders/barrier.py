@@ -18,6 +18,7 @@ from ..ops.barrier import (
 )
 from ..ops.box_modes import LOWER, STEPS, UPPER
 from ..ops.launch_control import QueryCancelOp, TryCancelOp
+from ..ops.tensor_memory import GROUP
 from ..ops.tma import TmaLoadOp, TmaPrefetchOp, TmaReduceOp, TmaStoreOp
 from .caller import located
 from .emit import Index, emit, emit_all, i64, indices_of
@@ -133,6 +134,7 @@ def tma_load(
     shape: Sequence[int],
     element_strides: Sequence[int] = (),
     im2col: Corners | None = None,
+    group: int = 1,
 ) -> None:
     """`tile.tma_load`: a box of an array to shared memory.
 
@@ -146,9 +148,13 @@ def tma_load(
         shape: rows and columns of the box.
         element_strides: of each dimension of the array, every how-manieth element is copied.
         im2col: the lower and the upper corner, if it walks pixels.
+        group: 2 if the mbarrier is that of the even CTA of the pair.
     """
     operands = [source, target, barriers, *indices_of(indices)]
-    emit(TmaLoadOp, operands, attributes=_box(shape, element_strides, im2col))
+    attributes = _box(shape, element_strides, im2col)
+    if group != 1:
+        attributes[GROUP] = i64(group)
+    emit(TmaLoadOp, operands, attributes=attributes)
 
 
 @located

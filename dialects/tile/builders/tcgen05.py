@@ -10,6 +10,7 @@ from tilec.isa import Family, Form, TilecError
 
 from ..dialect import FragType
 from ..ops.tcgen05 import FLAGS, Tcgen05MmaOp, Tcgen05MmaScaledOp
+from ..ops.tcgen05_ld_red import Tcgen05LdRedOp, reduced_layout
 from ..ops.tcgen05_moves import (
     Tcgen05CommitOp,
     Tcgen05CpOp,
@@ -20,6 +21,7 @@ from ..ops.tcgen05_moves import (
     Tcgen05WaitStOp,
     moved_layout,
 )
+from ..ops.tcgen05_sp import Tcgen05MmaSpOp
 from ..ops.tensor_dot import TensorDotOp, TensorLoadOp, TensorStoreOp
 from ..ops.tensor_dot_scaled import TensorDotScaledOp
 from ..ops.tensor_memory import (
@@ -125,6 +127,23 @@ def tcgen05_mma_scaled(
 
 
 @located
+def tcgen05_mma_sp(
+    form: TensorProduct | str,
+    types: str,
+    a: Value,
+    b: Value,
+    d: Value,
+    e: Value,
+    *indices: Index,
+    accumulate: Value | bool = True,
+    flags: Sequence[str] = (),
+) -> None:
+    """`tile.tcgen05_mma_sp`: the same of a sparse A, with metadata `e` in tensor memory."""
+    operands = [a, b, d, condition(accumulate, "accumulate"), e, *indices_of(indices)]
+    emit(Tcgen05MmaSpOp, operands, attributes=_product(form, types, flags))
+
+
+@located
 def tensor_dot(
     form: TensorProduct | str,
     types: str,
@@ -211,6 +230,23 @@ def tcgen05_ld(form: Form | str, source: Value, *indices: Index) -> Value:
     """`tile.tcgen05_ld`: a warp's fragment of a buffer, which a `tcgen05_wait_ld` makes usable."""
     type_ = fragment_moved(form, Family.TCGEN05_LD, source)
     return emit(Tcgen05LdOp, [source, *indices_of(indices)], type_, {"form": form_name(form)})
+
+
+@located
+def tcgen05_ld_red(form: Form | str, source: Value, *indices: Index) -> tuple[Value, Value]:
+    """`tile.tcgen05_ld_red`: a warp's fragment of a buffer, and each row of it reduced."""
+    from tilec.isa.tensor_moves import TensorMove  # noqa: PLC0415 (for Blackwell only)
+
+    type_ = fragment_moved(form, Family.TCGEN05_LD_RED, source)
+    found = find_form(form, Family.TCGEN05_LD_RED)
+    assert isinstance(found, TensorMove)
+    layout = reduced_layout(moved_layout(found, buffer_of(source, "buffer")))
+    rows = layout.out_sizes["row"]
+    element = element_of(ir.MemRefType(source.type).element_type)
+    types = [type_, frag_type((rows, 1), element, layout)]
+    operands = [source, *indices_of(indices)]
+    loaded, reduced = emit_all(Tcgen05LdRedOp, operands, types, {"form": form_name(form)})
+    return loaded, reduced
 
 
 @located

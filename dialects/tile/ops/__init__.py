@@ -29,6 +29,7 @@ from .reduce import REDUCTIONS, ReduceOp
 from .select import SelectOp
 from .take import TakeOp
 from .tcgen05 import Tcgen05MmaOp, Tcgen05MmaScaledOp
+from .tcgen05_ld_red import Tcgen05LdRedOp
 from .tcgen05_moves import (
     Tcgen05CommitOp,
     Tcgen05CpOp,
@@ -38,6 +39,7 @@ from .tcgen05_moves import (
     Tcgen05WaitLdOp,
     Tcgen05WaitStOp,
 )
+from .tcgen05_sp import Tcgen05MmaSpOp
 from .tensor_dot import TensorDotOp, TensorLoadOp, TensorStoreOp
 from .tensor_dot_scaled import TensorDotScaledOp
 from .tensor_memory import (
@@ -126,8 +128,10 @@ __all__ = [
     "Tcgen05DeallocOp",
     "Tcgen05FenceOp",
     "Tcgen05LdOp",
+    "Tcgen05LdRedOp",
     "Tcgen05MmaOp",
     "Tcgen05MmaScaledOp",
+    "Tcgen05MmaSpOp",
     "Tcgen05RelinquishOp",
     "Tcgen05StOp",
     "Tcgen05WaitLdOp",

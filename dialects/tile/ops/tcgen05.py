@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 FLAGS = ("negate_a", "negate_b", "saturate", "transpose_a", "transpose_b")
 """What an instruction descriptor says besides types and extents."""
 _A, _B, _D, _ACCUMULATE = range(4)
+_BYTE = 8
 
 
 class TensorProductOp(GroupedOp):
@@ -46,7 +47,7 @@ class TensorProductOp(GroupedOp):
             TilecError: if `form` names none of the op's.
         """
         name = ir.StringAttr(self.attributes["form"]).value
-        return tensor_product(name, scaled="sfa" in self.MATRICES)
+        return tensor_product(name, scaled="sfa" in self.MATRICES, sparse="e" in self.MATRICES)
 
     @property
     def group(self) -> int:
@@ -91,10 +92,10 @@ class TensorProductOp(GroupedOp):
         if len(types) != 3:
             raise TilecError("types are those of D, A and B, such as f32.f16.f16")
         flags = {name: 1 for name in FLAGS if name in self.attributes}
-        return form.describe(types, m=d.rows, n=d.cols, **flags, **self.scale_ids())
+        return form.describe(types, m=d.rows, n=d.cols, **flags, **self.fields())
 
-    def scale_ids(self) -> dict[str, int]:
-        """The bytes with which scale factors begin; none of a product without."""
+    def fields(self) -> dict[str, int]:
+        """What else the descriptor says: where scale factors or metadata begin."""
         return {}
 
     @property
@@ -168,8 +169,11 @@ class TensorProductOp(GroupedOp):
     def _check_left(self, product: "DescribedProduct") -> None:
         operand = product.operand("a")
         buffer = self.tensor_operand("a", "a")
-        legal = element_name(operand)
-        self.check_element("a", [legal, *(["f32"] if legal == "tf32" else [])])
+        legal = [element_name(operand)]
+        legal += ["f32"] if legal == ["tf32"] else []
+        if operand.container == _BYTE:  # elements of 6 and 4 bits are of no memref
+            legal = ["i8"] if operand.type.bits < _BYTE else list(dict.fromkeys([*legal, "i8"]))
+        self.check_element("a", legal)
         *_, row, col = (constant_of(index) for index in self.indices_of("a"))
         fits = col is None or (col % operand.cols == 0 and 0 <= col <= buffer.cols - operand.cols)
         if buffer.rows != operand.rows or row != 0 or not fits or buffer.cols % operand.cols:
@@ -192,12 +196,13 @@ class TensorProductOp(GroupedOp):
             )
 
 
-def tensor_product(name: str, *, scaled: bool) -> "TensorProduct":
+def tensor_product(name: str, *, scaled: bool, sparse: bool = False) -> "TensorProduct":
     """The `tcgen05.mma` of a key.
 
     Args:
         name: the key.
         scaled: whether it takes scale factors.
+        sparse: whether A is sparse.
 
     Raises:
         TilecError: if there is none, naming the nearest, or it takes other operands.
@@ -211,20 +216,24 @@ def tensor_product(name: str, *, scaled: bool) -> "TensorProduct":
         raise UnknownNameError("tcgen05.mma form", name, legal)
     found = table[name]
     assert isinstance(found, TensorProduct)
-    if found.sparse:
-        raise TilecError(f"takes dense products; {name} is sparse")
+    if found.sparse and found.scaled:
+        raise TilecError(f"no op is a sparse product with scale factors, as {name} is")
+    if found.sparse != sparse:
+        kinds = ("dense", "sparse")
+        raise TilecError(f"takes {kinds[sparse]} products; {name} is {kinds[found.sparse]}")
     if found.scaled != scaled:
         other = "tile.tcgen05_mma_scaled" if found.scaled else "tile.tcgen05_mma"
         raise TilecError(f"{name} is the form of a {other}")
     return found
 
 
-_PRODUCT = (
+PRODUCT_EFFECTS = (
     Touch(Access.READ, None, _A, asynchronous=True),
     Touch(Access.READ, None, _B, asynchronous=True),
     Touch(Access.READ, None, _D, asynchronous=True),
     Touch(Access.WRITE, None, _D, asynchronous=True),
 )
+"""What every product reads and writes."""
 
 
 class Tcgen05MmaOp(TensorProductOp, name="tcgen05_mma"):
@@ -236,8 +245,9 @@ class Tcgen05MmaOp(TensorProductOp, name="tcgen05_mma"):
 
     Of a memref in shared memory the last two dimensions are rows of A or columns of B with K along
     them; where `transpose_a` or `transpose_b` says so, the other way round. Of a pair of CTAs each
-    has its half of them. An operand wider than that continues in the next matrix. `negate_a`,
-    `negate_b` and `saturate` are bits of the instruction descriptor.
+    has its half of them. An operand wider than that continues in the next matrix. Floats of 6 and 4
+    bits that take a byte each are `i8`. `negate_a`, `negate_b` and `saturate` are bits of the
+    instruction descriptor.
     """
 
     assembly_format = (
@@ -247,7 +257,7 @@ class Tcgen05MmaOp(TensorProductOp, name="tcgen05_mma"):
     )
     inferred_types = {"indices": "index", "accumulate": "i1"}
 
-    SEMANTICS = Semantics(scope=Scope.ONE_THREAD, effects=_PRODUCT)
+    SEMANTICS = Semantics(scope=Scope.ONE_THREAD, effects=PRODUCT_EFFECTS)
 
     a: ext.Operand[Any]
     b: ext.Operand[Any]
@@ -278,7 +288,7 @@ class Tcgen05MmaScaledOp(TensorProductOp, name="tcgen05_mma_scaled"):
     SEMANTICS = Semantics(
         scope=Scope.ONE_THREAD,
         effects=(
-            *_PRODUCT,
+            *PRODUCT_EFFECTS,
             Touch(Access.READ, None, 4, asynchronous=True),
             Touch(Access.READ, None, 5, asynchronous=True),
         ),
@@ -294,7 +304,7 @@ class Tcgen05MmaScaledOp(TensorProductOp, name="tcgen05_mma_scaled"):
     form: ir.StringAttr
     types: ir.StringAttr
 
-    def scale_ids(self) -> dict[str, int]:
+    def fields(self) -> dict[str, int]:
         """The bytes with which scale factors begin.
 
         Raises:

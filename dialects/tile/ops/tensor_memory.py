@@ -17,6 +17,18 @@ GROUP = "cta_group"
 _GROUPS = (1, 2)
 
 
+def cta_group(op: TileOp) -> int:
+    """How many CTAs take part in an op.
+
+    Raises:
+        TilecError: for a number that is not legal.
+    """
+    group = integer(op, GROUP) if GROUP in op.attributes else 1
+    if group not in _GROUPS:
+        raise TilecError(f"{GROUP} is 1 or 2, not {group}")
+    return group
+
+
 class GroupedOp(TileOp):
     """What one CTA does with tensor memory, or a pair of them."""
 
@@ -29,10 +41,7 @@ class GroupedOp(TileOp):
         Raises:
             TilecError: for a number that is not legal.
         """
-        group = integer(self, GROUP) if GROUP in self.attributes else 1
-        if group not in _GROUPS:
-            raise TilecError(f"{GROUP} is 1 or 2, not {group}")
-        return group
+        return cta_group(self)
 
     def check(self) -> None:
         """Verify the group."""

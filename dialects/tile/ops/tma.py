@@ -26,6 +26,7 @@ from ..tiles import bits_of
 from .barrier import check_barrier
 from .base import Region, TileOp, check_indices, memory
 from .box_modes import LOWER, STEPS, UPPER, check_modes, element_strides, spanned
+from .tensor_memory import GROUP, cta_group
 
 _MATRIX = 2
 _RANKS = MAP_RANKS[1:]
@@ -215,6 +216,21 @@ class IncomingOp(BoxOp):
     FIXED = 3
 
     @property
+    def pair(self) -> bool:
+        """Whether the mbarrier is that of the even CTA of the pair.
+
+        Raises:
+            TilecError: for a number of CTAs that is not legal.
+        """
+        return GROUP in self.attributes and cta_group(self) > 1
+
+    @property
+    def _signals(self) -> str:
+        """How the mnemonic ends: what counts the bytes, and whose."""
+        cast = "" if self.mask is None else ".multicast::cluster"
+        return f"{SIGNALS}{cast}{'.cta_group::2' * self.pair}"
+
+    @property
     def _behind(self) -> list[Value]:
         """The index of the mbarrier, the offsets, the mask."""
         buffer = ir.MemRefType(self.operands[self.BUFFER].type)
@@ -245,8 +261,9 @@ class IncomingOp(BoxOp):
         return 1 + self.offset_count + (self.mask is not None)
 
     def check(self) -> None:
-        """Verify the box and the mbarrier."""
+        """Verify the box, the mbarrier and the CTAs."""
         super().check()
+        _ = self.pair
         check_barrier(self.operands[2], [self.barrier_index])
 
 
@@ -263,6 +280,10 @@ class TmaLoadOp(IncomingOp, name="tma_load"):
 
     With `multicast`, it arrives in each CTA of the cluster whose rank is a bit of the mask, at the
     same place, and each one's mbarrier counts the bytes.
+
+    With `cta_group = 2`, in a cluster of pairs of CTAs, the mbarrier of the even CTA of the pair
+    counts the bytes, at the same place, whichever of the two they arrive in: the thread of that CTA
+    that multiplies for both waits for nothing else.
     """
 
     assembly_format = (
@@ -275,7 +296,7 @@ class TmaLoadOp(IncomingOp, name="tma_load"):
     )
     inferred_types = {"indices": "index"}
 
-    OPTIONAL = frozenset({STEPS, LOWER, UPPER})
+    OPTIONAL = frozenset({STEPS, LOWER, UPPER, GROUP})
 
     source: ext.Operand[Any]
     target: ext.Operand[Any]
@@ -286,8 +307,8 @@ class TmaLoadOp(IncomingOp, name="tma_load"):
     @property
     def mnemonic(self) -> str:
         """A load of its rank, of which an mbarrier counts the bytes."""
-        to = f"cp.async.bulk.tensor.{self.rank}d.shared::cluster.global.{self.mode}.{SIGNALS}"
-        return to if self.mask is None else f"{to}.multicast::cluster"
+        to = f"cp.async.bulk.tensor.{self.rank}d.shared::cluster.global.{self.mode}"
+        return f"{to}.{self._signals}"
 
 
 class OutgoingOp(BoxOp):

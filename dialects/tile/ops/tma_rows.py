@@ -10,7 +10,8 @@ from tilec.dialects.semantics import Access, Resource, Scope, Semantics, Touch
 from tilec.dialects.semantics.effects import reads
 from tilec.ir.mlir import ext
 
-from .tma import SIGNALS, BoxOp, IncomingOp, OutgoingOp
+from .tensor_memory import GROUP
+from .tma import BoxOp, IncomingOp, OutgoingOp
 
 
 class TmaGatherOp(IncomingOp, name="tma_gather"):
@@ -21,7 +22,8 @@ class TmaGatherOp(IncomingOp, name="tma_gather"):
     mbarrier counts the bytes of all four; rows and columns outside the array are zeros. The array
     is an argument of the kernel: the launch makes the tensor map of it.
 
-    With `multicast` it arrives as `tile.tma_load` does.
+    With `multicast` it arrives, and with `cta_group = 2` it tells an mbarrier, as `tile.tma_load`
+    does.
     """
 
     assembly_format = (
@@ -33,7 +35,7 @@ class TmaGatherOp(IncomingOp, name="tma_gather"):
     )
     inferred_types = dict.fromkeys(("row0", "row1", "row2", "row3", "column", "indices"), "index")
 
-    OPTIONAL = frozenset()
+    OPTIONAL = frozenset({GROUP})
     BY_ROWS = True
 
     source: ext.Operand[Any]
@@ -50,8 +52,8 @@ class TmaGatherOp(IncomingOp, name="tma_gather"):
     @property
     def mnemonic(self) -> str:
         """A gather to the own CTA, or to several of the cluster, which fewer targets have."""
-        space, cast = ("cta", "") if self.mask is None else ("cluster", ".multicast::cluster")
-        return f"cp.async.bulk.tensor.2d.shared::{space}.global.tile::gather4.{SIGNALS}{cast}"
+        space = "cta" if self.mask is None and not self.pair else "cluster"
+        return f"cp.async.bulk.tensor.2d.shared::{space}.global.tile::gather4.{self._signals}"
 
 
 class TmaScatterOp(OutgoingOp, name="tma_scatter"):

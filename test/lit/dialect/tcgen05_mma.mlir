@@ -107,3 +107,36 @@ func.func @pair(%a: !A, %d: !D, %sfa: !SA, %sfb: !SB, %more: i1) {
       {form = "tcgen05.mma.cta_group::2.kind::mxf8f6f4.block_scale.block32.a::descriptor", types = "f32.e4m3.e4m3"} : !A, !A, !D scale !SA, !SB
   return
 }
+
+// -----
+
+!A = memref<4x128x32xf16, #tile.shared<"64B">>
+!B = memref<4x256x64xf16, #tile.shared<"128B">>
+!D = memref<128x256xf32, #tile.tensor<"d">>
+!E = memref<128x4xi32, #tile.tensor<"e">>
+!PairA = memref<128x64xi8, #tile.shared<"64B">>
+!PairB = memref<64x128xi8, #tile.shared<"128B">>
+!Pair = memref<256x128xi32, #tile.tensor<"d cta_group::2">>
+!PairE = memref<256x4xi32, #tile.tensor<"e cta_group::2">>
+
+// The second instruction along K: its metadata are in the odd column.
+// CHECK-LABEL: func.func @sparse(
+func.func @sparse(%a: !A, %b: !B, %d: !D, %e: !E, %more: i1, %stage: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c16 = arith.constant 16 : index
+  %c32 = arith.constant 32 : index
+  // CHECK: tile.tcgen05_mma_sp %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}], %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}], %{{.*}}[%{{.*}}, %{{.*}}] metadata %{{.*}}[%{{.*}}, %{{.*}}] if %{{.*}} {form = "tcgen05.mma.sp.cta_group::1.kind::f16.a::descriptor", types = "f32.f16.f16"} : memref<4x128x32xf16, #{{.*}}>, memref<4x256x64xf16, #{{.*}}>, memref<128x256xf32, #{{.*}}> metadata memref<128x4xi32, #{{.*}}>
+  tile.tcgen05_mma_sp %a[%stage, %c0, %c16], %b[%stage, %c0, %c32], %d[%c0, %c0] metadata %e[%c0, %c1] if %more
+      {form = "tcgen05.mma.sp.cta_group::1.kind::f16.a::descriptor", types = "f32.f16.f16"} : !A, !B, !D metadata !E
+  return
+}
+
+// CHECK-LABEL: func.func @sparse_pair(
+func.func @sparse_pair(%a: !PairA, %b: !PairB, %d: !Pair, %e: !PairE, %more: i1) {
+  %c0 = arith.constant 0 : index
+  // CHECK: metadata memref<256x4xi32
+  tile.tcgen05_mma_sp %a[%c0, %c0], %b[%c0, %c0], %d[%c0, %c0] metadata %e[%c0, %c0] if %more
+      {form = "tcgen05.mma.sp.cta_group::2.kind::i8.a::descriptor", types = "s32.s8.u8"} : !PairA, !PairB, !Pair metadata !PairE
+  return
+}

@@ -290,3 +290,37 @@ func.func @all_columns(%a: !A, %d: !D, %s: !S, %more: i1) {
   tile.tcgen05_mma_scaled %a[%c0, %c0], %a[%c0, %c0], %d[%c0, %c0] scale %s[%c0, %c0], %s[%c0, %c0] if %more {form = "tcgen05.mma.cta_group::2.kind::mxf8f6f4.block_scale.block32.a::descriptor", types = "f32.e4m3.e4m3"} : !A, !A, !D scale !S, !S
   return
 }
+
+// -----
+
+!A = memref<64x32xf16, #tile.shared<"64B">>
+!B = memref<64x64xf16, #tile.shared<"128B">>
+!D = memref<64x64xf32, #tile.tensor<"d">>
+!E = memref<128x4xi32, #tile.tensor<"e">>
+func.func @rows(%a: !A, %b: !B, %d: !D, %e: !E, %t: i1) {
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{the metadata of 64 rows of a CTA are published only as a picture; legal: M = 128, of a pair of CTAs 256}}
+  tile.tcgen05_mma_sp %a[%c0, %c0], %b[%c0, %c0], %d[%c0, %c0] metadata %e[%c0, %c0] if %t {form = "tcgen05.mma.sp.cta_group::1.kind::f16.a::descriptor", types = "f32.f16.f16"} : !A, !B, !D metadata !E
+  return
+}
+
+// -----
+
+!A = memref<128x32xf16, #tile.shared<"64B">>
+!B = memref<64x64xf16, #tile.shared<"128B">>
+!D = memref<128x64xf32, #tile.tensor<"d">>
+!E = memref<128x4xi32, #tile.tensor<"e">>
+func.func @column(%a: !A, %b: !B, %d: !D, %e: !E, %i: index, %t: i1) {
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{the last index of e is a constant}}
+  tile.tcgen05_mma_sp %a[%c0, %c0], %b[%c0, %c0], %d[%c0, %c0] metadata %e[%c0, %i] if %t {form = "tcgen05.mma.sp.cta_group::1.kind::f16.a::descriptor", types = "f32.f16.f16"} : !A, !B, !D metadata !E
+  return
+}
+
+// -----
+
+func.func @words() {
+  // expected-error @below {{metadata are words of 32 bits in an even number of columns, in 128 rows, not 128x3 of 32 bits}}
+  %e = tile.alloc_tensor : memref<128x3xi32, #tile.tensor<"e">>
+  return
+}

@@ -110,3 +110,16 @@ func.func @sides() {
   tile.tcgen05_fence after
   return
 }
+
+// -----
+
+!D = memref<2x128x64xf32, #tile.tensor<"d">>
+!F = !tile.frag<tensor<32x4xf32>, #tile.layout<"register [0,1] [0,2]; lane [1,0] [2,0] [4,0] [8,0] [16,0] -> row 32, col 4">>
+!R = !tile.frag<tensor<32x1xf32>, #tile.layout<"register; lane [1,0] [2,0] [4,0] [8,0] [16,0] -> row 32, col 1">>
+
+// CHECK-LABEL: func.func @reduced(
+func.func @reduced(%d: !D, %i: index, %row: index, %col: index) -> (!F, !R) {
+  // CHECK: %{{.*}}:2 = tile.tcgen05_ld_red %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}] {form = "tcgen05.ld.red.sync.aligned.32x32b.x4.max.abs.f32"} : memref<2x128x64xf32, #{{.*}}> -> !{{.*}}, !{{.*}}
+  %x, %r = tile.tcgen05_ld_red %d[%i, %row, %col] {form = "tcgen05.ld.red.sync.aligned.32x32b.x4.max.abs.f32"} : !D -> !F, !R
+  return %x, %r : !F, !R
+}

@@ -236,3 +236,26 @@ func.func @matrix(%x: !Atoms, %s: !Scales) {
   tile.tcgen05_cp %x[%c0, %c0] to %s[%c3, %c0, %c0] {form = "tcgen05.cp.cta_group::1.32x128b.warpx4"} : !Atoms to !Scales
   return
 }
+
+// -----
+
+!D = memref<128x64xf32, #tile.tensor<"d">>
+!F = !tile.frag<tensor<32x4xf32>, #tile.layout<"register [0,1] [0,2]; lane [1,0] [2,0] [4,0] [8,0] [16,0] -> row 32, col 4">>
+func.func @reduced(%d: !D, %row: index) {
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{each row is reduced to one element of !tile.frag<tensor<32x1xf32>, #tile.layout<"register; lane [1,0] [2,0] [4,0] [8,0] [16,0] -> row 32, col 1">>, not}}
+  %x, %r = tile.tcgen05_ld_red %d[%row, %c0] {form = "tcgen05.ld.red.sync.aligned.32x32b.x4.max.f32"} : !D -> !F, !F
+  return
+}
+
+// -----
+
+!D = memref<128x64xf32, #tile.tensor<"d">>
+!F = !tile.frag<tensor<32x4xf32>, #tile.layout<"register [0,1] [0,2]; lane [1,0] [2,0] [4,0] [8,0] [16,0] -> row 32, col 4">>
+!R = !tile.frag<tensor<32x1xf32>, #tile.layout<"register; lane [1,0] [2,0] [4,0] [8,0] [16,0] -> row 32, col 1">>
+func.func @integers(%d: !D, %row: index) {
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{tcgen05.ld.red.sync.aligned.32x32b.x4.max.s32 reduces an accumulator of i32, not memref<128x64xf32}}
+  %x, %r = tile.tcgen05_ld_red %d[%row, %c0] {form = "tcgen05.ld.red.sync.aligned.32x32b.x4.max.s32"} : !D -> !F, !R
+  return
+}

@@ -9,7 +9,7 @@ func.func @space() {
 // -----
 
 func.func @text() {
-  // expected-error @below {{#tile.tensor<"c"> is not a tensor memory layout; legal: d, a, scale, each with cta_group::2 or ws after it}}
+  // expected-error @below {{#tile.tensor<"c"> is not a tensor memory layout; legal: d, a, scale, e, each with cta_group::2 or ws after it}}
   %d = tile.alloc_tensor : memref<128x64xf32, #tile.tensor<"c">>
   return
 }

@@ -41,3 +41,11 @@ func.func @im2col(%m: memref<?x?x?x?xf16>, %s: !S, %b: !Bars, %i: index) {
       : memref<?x?x?x?xf16> to !S signal !Bars
   return
 }
+
+// CHECK-LABEL: func.func @pair(
+func.func @pair(%m: !M, %s: !S, %b: !Bars, %i: index) {
+  // CHECK: signal %{{.*}}[%{{.*}}] shape [64, 64] {cta_group = 2 : i64}
+  tile.tma_load %m[%i, %i, %i] to %s[%i, %i, %i] signal %b[%i] shape [64, 64]
+      {cta_group = 2 : i64} : !M to !S signal !Bars
+  return
+}

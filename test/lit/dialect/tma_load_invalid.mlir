@@ -257,3 +257,15 @@ func.func @channels(%m: !M, %s: !S, %b: !Bars, %i: index) {
   tile.tma_load %m[%i, %i, %i, %i] to %s[%i, %i, %i] signal %b[%i] im2col [0, 0] to [0, 0] offsets [%i, %i] shape [64, 512] : !M to !S signal !Bars
   return
 }
+
+// -----
+
+!M = memref<?x?x?xf16>
+!S = memref<2x64x64xf16, #tile.shared<"128B">>
+!Bars = memref<3xi64, #tile.shared<"none">>
+func.func @group(%m: !M, %s: !S, %b: !Bars, %i: index) {
+  // expected-error @below {{cta_group is 1 or 2, not 4}}
+  tile.tma_load %m[%i, %i, %i] to %s[%i, %i, %i] signal %b[%i] shape [64, 64]
+      {cta_group = 4 : i64} : !M to !S signal !Bars
+  return
+}

@@ -5,12 +5,14 @@
 from __future__ import annotations
 
 
-def pair_program(m: int, n: int) -> str:
+def pair_program(m: int, n: int, *, to_even: bool = False) -> str:
     """The program, of 64 along K in f16.
 
     Args:
         m: rows of both CTAs together, 128 or 256.
         n: columns.
+        to_even: whether all copies tell the even CTA, whose thread waits for nothing else; or each
+            CTA waits for its own, and tells the even one.
     """
     # Of 128 rows each CTA has 64, in two banks of lanes with half of the columns each.
     rows, width = m // 2, n if m == 256 else n // 2
@@ -34,6 +36,21 @@ def pair_program(m: int, n: int) -> str:
         '{form = "tcgen05.mma.cta_group::2.kind::f16.a::descriptor", types = "f32.f16.f16"} : !A, !B, !D'
         for at in range(0, 64, 16)
     )
+    bytes_ = (rows + n // 2) * 128
+    group = " {cta_group = 2}" * to_even
+    loads_ = f"""
+      tile.tma_load %ma[%row, %c0] to %a[%c0, %c0] signal %full[%c0] shape [{rows}, 64]{group} : !M to !A signal !Bar
+      tile.tma_load %mb[%col, %c0] to %b[%c0, %c0] signal %full[%c0] shape [{n // 2}, 64]{group} : !M to !B signal !Bar"""
+    if to_even:
+        awaited = "%full"
+        copies = f"""scf.if %issues {{
+        tile.barrier_expect %full[%c0] bytes {2 * bytes_} : !Bar
+      }}{loads_}"""
+    else:
+        awaited = "%both"
+        copies = f"""tile.barrier_expect %full[%c0] bytes {bytes_} : !Bar{loads_}
+      tile.barrier_wait %full[%c0] parity %false : !Bar
+      tile.barrier_arrive %both[%c0] of %c0 : !Bar"""
     return f"""
 !M = memref<?x?xf16, strided<[?, 1]>>
 !MC = memref<?x?xf32, strided<[?, 1]>>
@@ -74,18 +91,14 @@ gpu.module @m {{
     }}
     nvvm.cluster.arrive {{aligned}}
     nvvm.cluster.wait {{aligned}}
-    scf.if %is_first {{
-      tile.barrier_expect %full[%c0] bytes {(rows + n // 2) * 128} : !Bar
-      tile.tma_load %ma[%row, %c0] to %a[%c0, %c0] signal %full[%c0] shape [{rows}, 64] : !M to !A signal !Bar
-      tile.tma_load %mb[%col, %c0] to %b[%c0, %c0] signal %full[%c0] shape [{n // 2}, 64] : !M to !B signal !Bar
-      tile.barrier_wait %full[%c0] parity %false : !Bar
-      tile.barrier_arrive %both[%c0] of %c0 : !Bar
-    }}
     // The even CTA's thread multiplies for both, and tells both.
     %leads = arith.cmpi eq, %rank, %c0 : index
     %issues = arith.andi %leads, %is_first : i1
+    scf.if %is_first {{
+      {copies}
+    }}
     scf.if %issues {{
-      tile.barrier_wait %both[%c0] parity %false cluster : !Bar
+      tile.barrier_wait {awaited}[%c0] parity %false cluster : !Bar
       {products}
       tile.tcgen05_commit %done[%c0] multicast %c3 {{cta_group = 2}} : !Bar
     }}

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import tilec
-from tilec import sim
-from tilec.isa import target
+from tilec.isa import TilecError, target
 from tilec.sim import SimulationError
 
 from .pair_program import pair_program
@@ -75,39 +74,13 @@ def test_faults(name: str) -> None:
     assert any(at in line for line in named), first.message
 
 
-OF_PAIRS = (
-    # The even CTA's mbarrier expects the bytes of both, and its thread alone waits for them.
-    (r"(\tmov\.u32 \t(%r\d+), %cluster_ctaid\.x;\n)",
-     r"\1.reg .pred %lead; .reg .b32 %twice, %far; setp.eq.u32 %lead, \2, 0;\n"),
-    (r"\t(mbarrier\.arrive\.expect_tx\.\S+ _, \[(%r\d+)\]), (%r\d+);",
-     r"shl.b32 %twice, \3, 1; @%lead \1, %twice; mapa.shared::cluster.u32 %far, \2, 0;"),
-    (r"(complete_tx::bytes) (.*), \[%r\d+\];", r"\1.cta_group::2 \2, [%far];"),
-    (r"(mbarrier\.try_wait\.parity\.acquire\.cta\S* (%p\d+),.*)",
-     r"\1 @!%lead setp.eq.u32 \2, 0, 0;"),
-)  # fmt: skip
-
-
-def of_pairs(ptx: str) -> str:
-    """The program, whose copies tell the mbarrier of the even CTA."""
-    for old, new in OF_PAIRS:
-        ptx, count = re.subn(old, new, ptx)
-        assert count in (1, 2), old
-    return ptx
-
-
-def run_ptx(ptx: str) -> tuple[Any, Any]:
-    """As `run`, with other PTX."""
-    launch = sim.launch
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sim, "launch", lambda _, *args, **how: launch(ptx, *args, **how))
-        return run(pair_program(256, 64), 256, 64)
-
-
 def test_copies_that_tell_the_even_cta(assemblers_for: Callable[..., list[Any]]) -> None:
-    """`.cta_group::2` of tensor copies: PTX ISA, "cp.async.bulk.tensor"."""
-    ptx = of_pairs(tilec.compile(pair_program(256, 64), target="sm_100a").ptx)
-    found, wanted = run_ptx(ptx)
+    """Its mbarrier counts the bytes of both: PTX ISA, "cp.async.bulk.tensor", `.cta_group::2`."""
+    text = pair_program(256, 64, to_even=True)
+    found, wanted = run(text, 256, 64)
     np.testing.assert_array_equal(found, wanted)
+    ptx = tilec.compile(text, target="sm_100a").ptx
+    assert len(re.findall(r"complete_tx::bytes\.cta_group::2 \[", ptx)) == 2
     for ptxas in assemblers_for(target("sm_100a")):
         assert ptxas.run(ptx, "sm_100a")[0] == 0
 
@@ -115,13 +88,35 @@ def test_copies_that_tell_the_even_cta(assemblers_for: Callable[..., list[Any]])
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new", "kind"),
-    [(".cta_group::2 [", " [", "async"), ("%twice;", "%r12;", "deadlock")],
-    ids=["copies of one CTA", "bytes of one CTA"],
+    [
+        ("64] {cta_group = 2}", "64]", "deadlock"),
+        ("bytes 40960", "bytes 20480", "deadlock"),
+        ("tile.barrier_wait %full[%c0] parity %false cluster : !Bar", "", "async"),
+    ],
+    ids=["copies that tell their own CTA", "bytes of one CTA", "no wait"],
 )
 def test_faults_of_such_copies(old: str, new: str, kind: str) -> None:
-    ptx = of_pairs(tilec.compile(pair_program(256, 64), target="sm_100a").ptx)
-    assert old in ptx
+    text = pair_program(256, 64, to_even=True)
+    assert old in text
     with pytest.raises(SimulationError) as wrong:
-        run_ptx(ptx.replace(old, new))
+        run(text.replace(old, new), 256, 64)
     assert wrong.value.report is not None
     assert kind in [one.kind for one in wrong.value.report.findings]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "on", "says"),
+    [
+        ("[128, 64] {cta_group = 2}", "[128, 64] {cta_group = 3}", "sm_100a", "is 1 or 2, not 3"),
+        ("size = array<i32: 2, 1, 1>", "size = array<i32: 3, 1, 1>", "sm_100a",
+         "the kernel's clusters have 3 CTAs; legal: known_cluster_size with an even number"),
+        ("", "", "sm_120a", "bytes.cta_group::2 does not exist on sm_120a; it needs sm_100a"),
+    ],
+)  # fmt: skip
+def test_misuse_of_such_copies(old: str, new: str, on: str, says: str) -> None:
+    text = pair_program(256, 64, to_even=True).replace(old, new)
+    line = 1 + next(n for n, one in enumerate(text.splitlines()) if "tile.tma_load %ma" in one)
+    with pytest.raises(
+        TilecError, match=rf"(?m)^p\.mlir:{line}:\d+: error: 'tile.tma_load' op .*{re.escape(says)}"
+    ):
+        _ = tilec.compile(text, target=on, name="p.mlir", cache=False).ptx

@@ -12,9 +12,14 @@ import numpy as np
 import pytest
 import tilec
 from tilec.backend.codegen import generate
+from tilec.frontend.contexts import new_context
+from tilec.frontend.parsing import parse
+from tilec.interpret import arithmetic_of, interpret
 from tilec.isa import TARGETS, TilecError
 from tilec.isa.instructions import instructions, named
+from tilec.report.diagnostics import Source
 
+from ..interpret.arrays import contents, kernel_of, views
 from .tensor_programs import Product
 
 NUMPY = {
@@ -134,3 +139,32 @@ def test_what_is_stored_to_an_operand_before_the_product_stays() -> None:
     assert len(re.findall(r"st\.shared", by_intrinsic)) == 1
     before, _, after = tilec.compile(OVERWRITTEN, target="sm_100a").ptx.partition("tcgen05.mma")
     assert len(re.findall(r"st\.shared", before)) == len(re.findall(r"st\.shared", after)) == 1
+
+
+@pytest.mark.parametrize("narrow", ["e2m1", "e2m3", "e3m2"])
+def test_a_of_narrow_floats_in_tensor_memory(narrow: str) -> None:
+    """Each in a byte, those of 4 bits in the middle of it: PTX ISA 9.7.16.10.4.
+
+    On the simulator and in the interpreter.
+    """
+    types, elements = f"f32.{narrow}.e4m3", ("f32", "i8", "f8E4M3FN")
+    product = Product(f"{_ONE}f8f6f4", types, elements, 128, 16, 128, 32, a_in_tensor=True)
+    kind = {
+        "e2m1": ml_dtypes.float4_e2m1fn, "e2m3": ml_dtypes.float6_e2m3fn,
+        "e3m2": ml_dtypes.float6_e3m2fn,
+    }[narrow]  # fmt: skip
+    rng = np.random.default_rng(4)
+    left = rng.choice([-2, -1, -0.5, 0, 1, 1.5, 3], (128, 128)).astype(kind)
+    right = rng.integers(-3, 4, (16, 128)).astype(NUMPY["f8E4M3FN"])
+    codes = (left.view(np.uint8) << (2 if narrow == "e2m1" else 0)).astype(np.uint8).view(np.int8)
+    sums = np.zeros((128, 16), np.float32)
+    program = tilec.compile(product.text(), target="sm_100a", cache=False)
+    program.launch(codes, right, sums, grid=1, device="sim").require_ok()
+    wanted = left.astype(np.float64) @ right.astype(np.float64).T
+    np.testing.assert_array_equal(sums, wanted)
+    module, arithmetic = parse(Source("-", product.text()), new_context()), arithmetic_of("f64")
+    function = kernel_of(module)
+    arrays = views(function, [codes, right, np.zeros_like(sums)], arithmetic)
+    done = interpret(function, arrays, arithmetic, grid=(1, 1, 1), target="sm_100a")
+    assert not done.findings
+    np.testing.assert_array_equal(contents(arrays[2], done.memories[2]), wanted)

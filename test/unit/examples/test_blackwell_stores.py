@@ -56,7 +56,7 @@ def test_stores_by_tma(cols, warps):
     assert re.search(r"cp\.async\.bulk\.tensor\.2d\.(tile\.)?global", program.ptx)
     assert "st.shared.v4" in program.ptx
     assert not re.search(r"st\.global", program.ptx)
-    found = run(program, cols, (300, 200, 130))
+    found = run(program, cols, (200, 200, 70))
     assert found.conflicts == 0
 
 

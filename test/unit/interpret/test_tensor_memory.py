@@ -53,12 +53,12 @@ def test_products(number: int) -> None:
     np.testing.assert_array_equal(found, left.astype(np.int64) @ right.astype(np.int64).T)
 
 
-@pytest.mark.parametrize("m", [128, 256])
-def test_a_pair_of_ctas(m: int) -> None:
+@pytest.mark.parametrize(("m", "to_even"), [(128, False), (256, False), (256, True)])
+def test_a_pair_of_ctas(m: int, to_even: bool) -> None:
     random = np.random.default_rng(m)
     a, b = (random.integers(-3, 4, (rows, 64)).astype(np.float16) for rows in (m, 64))
     arguments = [a, b, np.zeros((m, 64), np.float32)]
-    text = pair_program(m, 64)
+    text = pair_program(m, 64, to_even=to_even)
     found, findings = result(text, arguments, 2, "algebraic", allocated=m == 256, ctas=2)
     assert not findings
     np.testing.assert_array_equal(found, a.astype(int) @ b.astype(int).T)

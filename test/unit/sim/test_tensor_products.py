@@ -219,6 +219,7 @@ KERNEL = tensor_product_kernel(
     SM_100A,
     named("tcgen05.mma.cta_group::1.kind::f16").describe(("f32", "f16", "f16"), m=128, n=32),
 ).ptx
+_DESCRIBED = r"(@%one tcgen05.mma.*)0x8080010"
 FAULTS = {
     "a wait for the product": (r"@!%some bra \$again;", "", "before the wait for its commit"),
     "a commit": (r"@%one tcgen05.commit.*", "", "deadlock"),
@@ -231,8 +232,13 @@ FAULTS = {
     ),
     "columns": (r"\[%acc\], %a0", "[%acc+8], %a0", "D reaches column 32 of tensor memory"),
     "lanes": (r"\[%acc\], %a0", "[%acc+65536], %a0", "D reaches lane 128"),
-    "the descriptor": (r"0x8080010", "0x8080090", "has no f32 bf16 f16 of D, A, B"),
-    "M": (r"0x8080010", "0x6080010", "M = 96 is not legal for kind::f16, cta_group::1"),
+    "the descriptor": (
+        _DESCRIBED, r"mov.b32 %word, 0x8080090; \1%word", "has no f32 bf16 f16 of D, A, B",
+    ),
+    "M": (
+        _DESCRIBED, r"mov.b32 %word, 0x6080010; \1%word",
+        "M = 96 is not legal for kind::f16, cta_group::1",
+    ),
     "the other descriptor": (r"0x4\w{11}", "0x10", "in bits 46 to 48, not 1"),
     "columns given back": (r"@%first tcgen05.dealloc.*", "", "of which 32 are still allocated"),
     "whether D is added": (r"setp.eq.u32 %adds.*", "", "has an operand made of"),
@@ -258,7 +264,7 @@ def test_faults(fault):
     old, new, message = FAULTS[fault]
     text, count = re.subn(old, new, KERNEL)
     assert count
-    text = text.replace(".reg .b64 %a0;", ".reg .b64 %a0, %p_u;")
+    text = text.replace(".reg .b64 %a0;", ".reg .b64 %a0, %p_u; .reg .b32 %word;")
     shown = [np.zeros((128, 32), np.float32), np.zeros((128, 32), np.uint8)]
     shown += [np.zeros((32, 32), np.uint8), np.zeros((128, 32), np.float32)]
     report = launch(

@@ -42,7 +42,7 @@ from tilec.sim.translator import Translator
 from tilec.sim.wave import Geometry
 
 HEAD = """.version 8.6
-.target sm_90
+.target sm_100a
 .address_size 64
 .visible .entry k(.param .u64 x)
 {
@@ -270,7 +270,7 @@ def instruction(opcode: str, modifiers: tuple[str, ...]) -> Instruction:
 def bound(module: Module) -> list[tuple[Instruction, Waits | None]]:
     """Instructions that are bound as steps, with what each waits for."""
     function = module.functions["k"]
-    machine = Machine(Geometry((1, 1, 1), (32, 1, 1)), Memory(), arch="sm_90", numerics="exact")
+    machine = Machine(Geometry((1, 1, 1), (32, 1, 1)), Memory(), arch="sm_100a", numerics="exact")
     placement = Placement(module, function, machine.memory, 0)
     placement.parameters(np.zeros(8, np.uint8), {"x": 0})
     machine.memory.build(placement.shared_bytes, 1, 1)
