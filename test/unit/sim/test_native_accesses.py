@@ -58,7 +58,7 @@ add.u32 %r6, %r6, %r24; xor.b32 %r6, %r6, %r25; add.u32 %r6, %r6, %r26; xor.b32 
 
 
 @pytest.mark.parametrize("checks", [False, True])
-@pytest.mark.parametrize("threads", [32, 64, 100])
+@pytest.mark.parametrize("threads", [64, 100])
 def test_a_staged_tile(both, accesses, threads: int, *, checks: bool) -> None:
     """Global memory to shared memory to registers, by wide and narrow accesses."""
     places = """
@@ -152,7 +152,7 @@ def random_body(seed: int) -> str:
     return "\n".join(lines)
 
 
-SEEDS = [*range(6), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(6, 400))]
+SEEDS = [*range(2), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 400))]
 
 
 @pytest.mark.parametrize("seed", SEEDS)
