@@ -98,6 +98,7 @@ class Binding:
         self.computes: Computes | None = None
         self.plain = False
         self.absent: Callable[[], Array | None] | None = None
+        self.based: tuple[int, int, int] | None = None
         self._before: list[Step] = []
         self._after: list[Step] = []
 
@@ -314,6 +315,10 @@ class Binding:
 
     def base(self, operand: Operand) -> tuple[int, int, int]:
         """Slot, bits and constant offset of an address."""
+        found = self.based = self._base(operand)
+        return found
+
+    def _base(self, operand: Operand) -> tuple[int, int, int]:
         if not isinstance(operand, Address):
             raise self.error(f"'{self.instruction.mnemonic}' takes an address in brackets")
         if operand.extra:

@@ -13,6 +13,7 @@ from .clusters import Clusters
 from .fragments import Fragments
 from .heap import Heap
 from .memory import Memory
+from .native.loads import Movers
 from .observer import Observer
 from .pending import Pending
 from .phases import Phases
@@ -50,6 +51,7 @@ class Machine(Registers):
         code: the block that is executed.
         heap: what threads allocate from; None if no function asks for it.
         recorder: records the timeline of a CTA; None of none.
+        accesses: has machine code load and store; None if it is not to.
     """
 
     def __init__(
@@ -77,6 +79,7 @@ class Machine(Registers):
         self.code: object = None
         self.heap: Heap | None = None
         self.recorder: Recorder | None = None
+        self.accesses: Movers | None = None
         self.pending: Pending | None = None
         self.refused: set[tuple[int, int]] = set()
 

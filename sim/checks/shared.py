@@ -92,6 +92,12 @@ class SharedChecks:
         self.base = self.base * factor
         self.copies.refine(factor)
 
+    def follows(self, size: int) -> bool:
+        """Whether there are stamps already for accesses of so many bytes at the present time."""
+        progress = self.progress
+        same = self._restarts == progress.restarts and self.ctas == progress.ctas
+        return same and size >= self.granule
+
     # Accesses
 
     def access(
@@ -306,6 +312,10 @@ class SharedChecks:
         for copy, done in self.copies.complete(mask, left, uncommitted=uncommitted):
             stamps = np.broadcast_to(self.progress.stamp, done.shape)[done]
             self.written.reshape(-1, copy.width)[copy.rows[done]] = stamps[:, None]
+
+    def stored_apart(self) -> None:
+        """Threads have stored, no two of them to one granule."""
+        self._shared_by = None
 
     def stored(
         self,

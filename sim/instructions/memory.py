@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 from tilec.isa.types import TYPE_BITS
 from tilec.isa.wording import counted
 
 from ..access import Access
 from ..alu import Array
-from ..binding import Binding
+from ..binding import Binding, Locate
 from ..machine import Step
-from ..ptx.module import Instruction
+from ..native.loads import Mover, Moves
+from ..ptx.module import Instruction, Operand
 from ..taint.flows import Flow, Flowing, harm
 from ..taint.through_memory import load, store
 from ..traits import Traits, unit_of_space
@@ -71,6 +74,7 @@ def _load(binding: Binding) -> Step:
     chunk, per_chunk, chunks = _chunks(bits, count)
     size = bits * count // 8
     access = Access.SYNC_READ if _orders(binding) else Access.READ
+    native = _native(binding, locate, address, bits, count)
 
     def fetch() -> list[Array]:
         """The chunks that the active threads load."""
@@ -92,9 +96,20 @@ def _load(binding: Binding) -> Step:
         (to,) = targets
         if to is None:
             return lambda: None
-        return lambda: machine.write(to, fetch()[0])
+
+        def load() -> None:
+            found = None if native is None else native.load()
+            machine.write(to, (fetch() if found is None else found)[0])
+
+        return load
 
     def step() -> None:
+        found = None if native is None else native.load()
+        if found is not None:
+            for to, value in zip(targets, found, strict=True):
+                if to is not None:
+                    machine.write(to, value)
+            return
         values = fetch()
         for number, value in enumerate(values):
             each = elements(value, bits)
@@ -135,8 +150,15 @@ def _store(binding: Binding) -> Step:
         together: Array = np.stack(np.broadcast_arrays(*parts), axis=-1)
         return together.view(whole)[..., 0]
 
+    def values() -> list[Array]:
+        return [value(number) for number in range(chunks)]
+
+    native = _native(binding, locate, address, bits, count, slots, values)
+
     def step() -> None:
-        given = [value(number) for number in range(chunks)]
+        if native is not None and native.store():
+            return
+        given = values()
         for space, offsets, active in locate():
             mask = active
             if observer is not None:
@@ -149,6 +171,32 @@ def _store(binding: Binding) -> Step:
                     observer.stored(where, at, memory.load(places, chunk, mask), value_, mask)
 
     return step
+
+
+def _native(
+    binding: Binding,
+    locate: Locate,
+    address: Operand,
+    bits: int,
+    count: int,
+    slots: Sequence[int] = (),
+    values: Callable[[], list[Array]] = list,
+) -> Mover | None:
+    """What executes a load or store whose address is located, or a store of slots, if anything.
+
+    It is asked each time, and does nothing where numpy has to execute it.
+    """
+    accesses, based = binding.machine.accesses, binding.based
+    if accesses is None or based is None or _orders(binding):
+        return None
+    # What generic addresses lead to elsewhere than to global memory, machine code leaves alone.
+    space = binding.space(address) or "global"
+
+    def offsets() -> Array:
+        return locate()[0][1]
+
+    moves = Moves(binding.instruction, space, based, bits, count, slots, offsets, values)
+    return accesses.of(moves)
 
 
 def _orders(binding: Binding) -> bool:

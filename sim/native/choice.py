@@ -17,6 +17,9 @@ ENGINES = ("numpy", "native")
 WORK = 20_000
 """Instructions that numpy executes before the library is loaded; about 0.1 s."""
 
+AFTER = 8
+"""Times that numpy executes an instruction, or a stretch of them, before machine code does."""
+
 
 class _Done:
     """Work that numpy has done in this process for want of the library, in instructions."""

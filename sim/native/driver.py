@@ -54,11 +54,15 @@ MOST_OPERANDS = 7
 MOST_PLACES = 8
 
 _HEAD = object.__basicsize__
-_ITEMS = _HEAD + 8  # ob_size, then ob_item
-_DATA, _RANK, _EXTENTS, _STRIDES, _DESCR = _HEAD, _HEAD + 8, _HEAD + 16, _HEAD + 24, _HEAD + 40
+ITEMS = _HEAD + 8  # ob_size, then ob_item
+DATA, _RANK, _EXTENTS, _STRIDES, _DESCR = _HEAD, _HEAD + 8, _HEAD + 16, _HEAD + 24, _HEAD + 40
 _TYPE = _HEAD - 8
 _OF_A_SIZE = 4
 _SIZES = (1, 2, 4, 8)
+
+
+SHARED = ("describe", *(f"copy{size}" for size in _SIZES))
+"""Functions of the driver that others call too."""
 
 
 def type_table() -> np.ndarray[tuple[int], np.dtype[np.int64]]:
@@ -68,12 +72,12 @@ def type_table() -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     return np.array([*found, id(np.ndarray)], np.int64)
 
 
-def _copies() -> Iterator[str]:
+def copies() -> Iterator[str]:
     """`copyN(to, from, stride)`: the lanes of a warp, N bytes each."""
     for size in _SIZES:
         bits = 8 * size
         vector, element = f"<{LANES} x i{bits}>", f"i{bits}"
-        f = Text(f"define internal void @copy{size}(ptr %to, ptr %from, i64 %stride)")
+        f = Text(f"define void @copy{size}(ptr %to, ptr %from, i64 %stride)")
         with f.when(f.is_("eq", "%stride", size)):
             all_ = f.value(f"load {vector}, ptr %from, align {size}")
             f.do(f"store {vector} {all_}, ptr %to, align {size}")
@@ -107,13 +111,13 @@ def _sized(f: Text, name: str, size: str, args: str) -> None:
             f.do(f"call void @{name}{bytes_}({args})")
 
 
-def _describe() -> str:
+def describe() -> str:
     """`describe(array, entry, types)`: 0 for what is no register, 2 for one element, else 1.
 
     The array's data and strides go to an entry of a table of inputs or outputs.
     """
-    f = Text("define internal i64 @describe(ptr %array, ptr %entry, ptr %types)")
-    size = _get(f, "%entry", "size")
+    f = Text("define i64 @describe(ptr %array, ptr %entry, ptr %types)")
+    size = get(f, "%entry", "size")
     kind = f.load("%array", _TYPE)
     with f.when(f.is_("ne", kind, f.load("%types", 8 * _OF_A_SIZE * len(_SIZES)))):
         f.leave(0)
@@ -127,7 +131,7 @@ def _describe() -> str:
         known = f.value(f"or i1 {known}, {other}")
     with f.when(f.value(f"xor i1 {known}, true")):
         f.leave(0)
-    _set(f, "%entry", "data", f.load("%array", _DATA))
+    _set(f, "%entry", "data", f.load("%array", DATA))
     extents, strides = (f.load("%array", at, "ptr") for at in (_EXTENTS, _STRIDES))
     several = f.variable()
     for axis, field in enumerate(("of_cta", "of_warp", "of_lane")):
@@ -140,7 +144,8 @@ def _describe() -> str:
     return f.end()
 
 
-def _get(f: Text, entry: str, field: str) -> str:
+def get(f: Text, entry: str, field: str) -> str:
+    """A field of an entry of inputs or outputs."""
     return f.load(entry, 8 * OUTPUT.index(field))
 
 
@@ -148,13 +153,11 @@ def _set(f: Text, entry: str, field: str, value: str | int) -> None:
     f.store("i64", value, entry, 8 * OUTPUT.index(field))
 
 
-def _place(f: Text, entry: str, cta: str, warp: str) -> str:
+def place_of(f: Text, entry: str, cta: str, warp: str) -> str:
     """Where the elements of a warp are."""
-    along = f.op("mul", cta, _get(f, entry, "of_cta"))
-    across = f.op("mul", warp, _get(f, entry, "of_warp"))
-    return f.at(
-        f.value(f"inttoptr i64 {_get(f, entry, 'data')} to ptr"), f.op("add", along, across)
-    )
+    along = f.op("mul", cta, get(f, entry, "of_cta"))
+    across = f.op("mul", warp, get(f, entry, "of_warp"))
+    return f.at(f.value(f"inttoptr i64 {get(f, entry, 'data')} to ptr"), f.op("add", along, across))
 
 
 def _run() -> str:
@@ -167,7 +170,7 @@ def _run() -> str:
         for n, name in enumerate(PLAN)
     }
     items, first, results = (
-        f.load(name, _ITEMS, "ptr") for name in ("%registers", "%initial", "%outs")
+        f.load(name, ITEMS, "ptr") for name in ("%registers", "%initial", "%outs")
     )
     merging = f.is_("ne", "%merge", "null", "ptr")
 
@@ -180,12 +183,12 @@ def _run() -> str:
     # What the inputs are
     with f.loop(given["inputs"]) as n:
         one = entry("input_table", n, INPUT)
-        register = item(items, _get(f, one, "slot"))
+        register = item(items, get(f, one, "slot"))
         kind = f.value(f"call i64 @describe(ptr {register}, ptr {one}, ptr {given['types']})")
         with f.when(f.is_("eq", kind, 0)):
             f.leave(REFUSED)
         byte = f.value(f"trunc i64 {f.op('lshr', kind, 1)} to i8")
-        f.store("i8", byte, given["uniform"], _get(f, one, "value"))
+        f.store("i8", byte, given["uniform"], get(f, one, "value"))
     # Which operations give the same in all threads
     changing = f.variable()
     with f.loop(given["operations"]) as n:
@@ -208,11 +211,11 @@ def _run() -> str:
     wrong, unmerged = f.variable(), f.variable()
     with f.loop(given["outputs"]) as n:
         one = entry("output_table", n, OUTPUT)
-        slot = _get(f, one, "slot")
+        slot = get(f, one, "slot")
         before = item(items, slot)
         written = f.is_("ne", before, item(first, slot), "ptr")
         merged = f.value(f"and i1 {merging}, {written}")
-        same = f.load(given["uniform"], _get(f, one, "value"), "i8")
+        same = f.load(given["uniform"], get(f, one, "value"), "i8")
         plain = f.value(f"select i1 {f.is_('eq', same, 0, 'i8')}, i64 {FULL}, i64 {UNIFORM}")
         mode = f.value(f"select i1 {merged}, i64 {MERGED}, i64 {plain}")
         with f.when(merged):
@@ -221,21 +224,21 @@ def _run() -> str:
                 f.leave(REFUSED)
         with f.when(f.is_("eq", mode, FULL)):
             f.do(f"store i64 1, ptr {unmerged}")
-        with f.when(f.is_("ne", mode, _get(f, one, "mode"))):
+        with f.when(f.is_("ne", mode, get(f, one, "mode"))):
             f.do(f"store i64 1, ptr {wrong}")
             _set(f, one, "mode", mode)
     with f.when(f.is_("ne", f.load(wrong), 0)):
         f.leave(RESHAPE)
     with f.loop(given["outputs"]) as n:
         one = entry("output_table", n, OUTPUT)
-        _set(f, one, "target", f.load(item(results, n), _DATA))
+        _set(f, one, "target", f.load(item(results, n), DATA))
     # What is the same in all threads
     with f.loop(given["inputs"]) as n:
         one = entry("input_table", n, INPUT)
-        same = f.load(given["uniform"], _get(f, one, "value"), "i8")
+        same = f.load(given["uniform"], get(f, one, "value"), "i8")
         with f.when(f.is_("ne", same, 0, "i8")):
-            to, from_ = f.at(given["file"], _get(f, one, "place")), _place(f, one, "0", "0")
-            _sized(f, "copy", _get(f, one, "size"), f"ptr {to}, ptr {from_}, i64 0")
+            to, from_ = f.at(given["file"], get(f, one, "place")), place_of(f, one, "0", "0")
+            _sized(f, "copy", get(f, one, "size"), f"ptr {to}, ptr {from_}, i64 0")
     with f.loop(given["operations"]) as n:
         one = f.at(given["operation_table"], f.op("mul", n, OPERATION_BYTES))
         result = f.value(f"zext i32 {f.load(one, RESULT, 'i32')} to i64")
@@ -243,7 +246,7 @@ def _run() -> str:
             _call(f, one, given["file"])
     with f.loop(given["outputs"]) as n:
         one = entry("output_table", n, OUTPUT)
-        with f.when(f.is_("eq", _get(f, one, "mode"), UNIFORM)):
+        with f.when(f.is_("eq", get(f, one, "mode"), UNIFORM)):
             _first(f, one, given["file"])
     # Every warp
     sparse = f.value(f"and i1 {merging}, {f.is_('eq', f.load(unmerged), 0)}")
@@ -260,27 +263,27 @@ def _run() -> str:
         with f.when(f.is_("eq", f.load(idle), 0)):
             with f.loop(given["inputs"]) as n:
                 one = entry("input_table", n, INPUT)
-                same = f.load(given["uniform"], _get(f, one, "value"), "i8")
+                same = f.load(given["uniform"], get(f, one, "value"), "i8")
                 with f.when(f.is_("eq", same, 0, "i8")):
                     to, from_ = (
-                        f.at(given["file"], _get(f, one, "place")),
-                        _place(f, one, cta, warp),
+                        f.at(given["file"], get(f, one, "place")),
+                        place_of(f, one, cta, warp),
                     )
-                    stride = _get(f, one, "of_lane")
-                    _sized(f, "copy", _get(f, one, "size"), f"ptr {to}, ptr {from_}, i64 {stride}")
+                    stride = get(f, one, "of_lane")
+                    _sized(f, "copy", get(f, one, "size"), f"ptr {to}, ptr {from_}, i64 {stride}")
             with f.loop(operations) as n:
                 _call(f, f.load(given["varying"], f.op("mul", n, 8), "ptr"), given["file"])
         with f.loop(given["outputs"]) as n:
             one = entry("output_table", n, OUTPUT)
-            mode, size = _get(f, one, "mode"), _get(f, one, "size")
-            new = f.at(given["file"], _get(f, one, "place"))
-            target = f.value(f"inttoptr i64 {_get(f, one, 'target')} to ptr")
+            mode, size = get(f, one, "mode"), get(f, one, "size")
+            new = f.at(given["file"], get(f, one, "place"))
+            target = f.value(f"inttoptr i64 {get(f, one, 'target')} to ptr")
             width = f.op("shl", 1, size)
             to = f.at(target, f.op("mul", f.op("mul", number, LANES), width))
             with f.when(f.is_("eq", mode, FULL)):
                 _sized(f, "copy", size, f"ptr {to}, ptr {new}, i64 {width}")
             with f.when(f.is_("eq", mode, MERGED)):
-                old, stride = _place(f, one, cta, warp), _get(f, one, "of_lane")
+                old, stride = place_of(f, one, cta, warp), get(f, one, "of_lane")
                 args = f"ptr {to}, ptr {new}, ptr {old}, i64 {stride}, ptr {mask}"
                 _sized(f, "merge", size, args)
     f.do(f"ret i64 {DONE}")
@@ -294,10 +297,10 @@ def _call(f: Text, operation: str, file: str) -> None:
 
 def _first(f: Text, output: str, file: str) -> None:
     """Write the one element of a result."""
-    new = f.at(file, _get(f, output, "place"))
-    target = f.value(f"inttoptr i64 {_get(f, output, 'target')} to ptr")
+    new = f.at(file, get(f, output, "place"))
+    target = f.value(f"inttoptr i64 {get(f, output, 'target')} to ptr")
     for code, bytes_ in enumerate(_SIZES):
-        with f.when(f.is_("eq", _get(f, output, "size"), code)):
+        with f.when(f.is_("eq", get(f, output, "size"), code)):
             type_ = f"i{8 * bytes_}"
             f.store(type_, f.load(new, 0, type_), target)
 
@@ -312,5 +315,5 @@ define i64 @look(ptr %list, ptr %entry, ptr %types) {
   %kind = call i64 @describe(ptr %array, ptr %entry, ptr %types)
   ret i64 %kind
 }
-""".replace("ITEMS", str(_ITEMS))
-    return "\n".join((*_copies(), _describe(), probe, _run()))
+""".replace("ITEMS", str(ITEMS))
+    return "\n".join((*copies(), describe(), probe, _run()))

@@ -7,12 +7,10 @@ from collections.abc import Sequence
 from ..binding import Binding
 from ..blocks import Code
 from ..machine import Machine
-from . import stretches
+from . import choice, stretches
+from .accesses import Accesses
 from .choice import waiting
 from .library import library
-
-AFTER = 8
-"""Times that numpy executes a stretch before machine code does."""
 
 
 class Native:
@@ -20,6 +18,8 @@ class Native:
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
+        if machine.numerics != "algebraic":
+            machine.accesses = Accesses(machine)
 
     def prepare(self, code: Code, bindings: Sequence[Binding]) -> None:
         """Exchange the steps of a block's stretches: the first executes all of its stretch."""
@@ -46,7 +46,7 @@ class _Cold:
     def step(self) -> None:
         """The first instruction, or all of the stretch."""
         self._times += 1
-        if self._times > AFTER and self._warm():
+        if self._times > choice.AFTER and self._warm():
             return
         self._steps[0]()
 

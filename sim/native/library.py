@@ -51,7 +51,7 @@ class Library:
         self._target = target
         self._engines: list[Any] = []
         self._addresses: dict[str, int] = {}
-        self.load({"run": driver.text()}, frozenset(), ("run", "look"))
+        self.load({"run": driver.text()}, frozenset(), ("run", "look", *driver.SHARED))
         self.run: Callable[..., int] = RUN(self._addresses["run"])
 
     def address(self, name: str) -> int | None:

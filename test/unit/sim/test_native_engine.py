@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from tilec.sim import LaunchError, Report, TensorMap, launch
-from tilec.sim.native import choice, engine, stretches
+from tilec.sim import LaunchError, TensorMap, launch
+from tilec.sim.native import choice
 from tilec.sim.native.library import Library, library
 
 from ...foreign.case import HERE, Case
@@ -17,38 +15,6 @@ from ...foreign.test_foreign import CASES
 from .test_random_kernels import HEAD, THREADS, Program
 
 pytestmark = pytest.mark.skipif(library() is None, reason="no machine code for this processor")
-
-
-@pytest.fixture
-def both(monkeypatch: pytest.MonkeyPatch):
-    """Runs a launch by both engines; machine code from the second time that a stretch is run."""
-    monkeypatch.setattr(engine, "AFTER", 1)
-    monkeypatch.setattr(choice, "WORK", 0)
-    calls: list[stretches.Stretch] = []
-    call = stretches.Stretch.__call__
-
-    def counted(self: stretches.Stretch) -> None:
-        calls.append(self)
-        call(self)
-
-    monkeypatch.setattr(stretches.Stretch, "__call__", counted)
-
-    def run(*args: Any, given: list[Any], **options: Any) -> tuple[list[Any], Report, int]:
-        found = []
-        for name in choice.ENGINES:
-            monkeypatch.setenv(choice.VARIABLE, name)
-            calls.clear()
-            arrays = [np.copy(a) if isinstance(a, np.ndarray) else a for a in given]
-            report = launch(*args, arrays, **options)
-            found.append((arrays, report))
-        (numpys, expected), (natives, report) = found
-        for one, other in zip(numpys, natives, strict=True):
-            if isinstance(one, np.ndarray):
-                assert one.tobytes() == other.tobytes()
-        assert asdict(report) == asdict(expected)
-        return natives, report, len(calls)
-
-    return run
 
 
 BODY = """
