@@ -52,6 +52,7 @@ from .translator import Translator
 from .wave import Geometry
 
 if TYPE_CHECKING:
+    from .orders.ops import Trace
     from .orders.recorder import OrderRecorder
 
 DEFAULT_STEPS = 5_000_000
@@ -263,6 +264,11 @@ class Run:
     def counts(self) -> Counts:
         """What was executed."""
         return counts(self.machine, self._entry)
+
+    @property
+    def traces(self) -> list[Trace]:
+        """What the warps did that others may come before or after, with `every_order`."""
+        return [] if self._orders is None else self._orders.traces
 
     def report(self, counted: Counts | None = None) -> Report:
         """What was found, and what this or another process counted."""

@@ -18,6 +18,7 @@ from .objects import Race
 from .ops import Trace
 from .order import Fault, Name, Order
 from .run import Run
+from .strays import stray
 
 
 @dataclass(slots=True)
@@ -45,7 +46,7 @@ class Exploration:
 def explore(trace: Trace, limit: int) -> Exploration:
     """Make the orders of a trace until one has a fault, or about `limit` steps are taken."""
     model, found = Model(trace), Exploration()
-    known = set[int]()
+    known, earliest = set[int](), None
     waiting: deque[tuple[Sequence[Name], list[tuple[Order, Race]]]] = deque([((), [])])
     while waiting:
         first, swaps = waiting.popleft()
@@ -54,6 +55,9 @@ def explore(trace: Trace, limit: int) -> Exploration:
             break
         order = Run(model, first).finish()
         found.steps += len(order.names)
+        earliest = earliest or order
+        if not order.faults and (fault := stray(model, earliest, order)):
+            order.faults.append(fault)
         if order.faults:
             found.orders += 1
             found.faults, found.order, found.swaps = order.faults, order, swaps

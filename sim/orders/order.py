@@ -6,10 +6,13 @@ from dataclasses import dataclass, field
 
 from ..alu import Array
 from .objects import Race
-from .ops import Op
+from .ops import Key, Op
 
 Name = tuple[int, int]
 """A step: a warp and -1, or the warp and the place in its trace of what completes."""
+
+Place = tuple[int, int]
+"""An op: its warp, and its time there, which is its place in the trace and 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,8 @@ class Order:
         marks: the component and time by which others know of it.
         races: those that may come in the other order.
         faults: what is wrong.
+        arrivals: the mbarrier, and the phase, in which each arrival of a warp counted.
+        waits: the mbarrier, and the phase, that each wait went on for, and its step.
         identity: the same for orders that order memory in the same way.
     """
 
@@ -53,6 +58,8 @@ class Order:
     marks: list[tuple[int, int]] = field(default_factory=list)
     races: list[Race] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
+    arrivals: dict[Place, tuple[Key, int]] = field(default_factory=dict)
+    waits: dict[Place, tuple[Key, int, int]] = field(default_factory=dict)
     identity: int = 0
 
     def precedes(self, first: int, second: int) -> bool:

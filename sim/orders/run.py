@@ -242,12 +242,15 @@ class Run:
         self._phases.append(((warp, step.time), 1, known.phase))
         if op.kind is Kind.WAIT:
             token = self._token(warp, op) if op.value < 0 else None
+            seen = known.phase - 1 if token is None else token
+            self.order.waits[warp, step.time] = (op.key, seen, step.number)
             learnt = known.wait(step, self.order.races.append, token)
             if learnt is not None:
                 np.maximum(clock, learnt, out=clock)
             return
         if op.count:
             self._tokens[warp][op.key] = known.phase
+            self.order.arrivals[warp, step.time] = (op.key, known.phase)
         drop = op.kind is Kind.DROP
         self._count(known, step, clock, op, warp, arrivals=op.count, bytes_=op.value, drop=drop)
 

@@ -1,0 +1,1 @@
+"""Parts of `sim_mutants.py`."""
