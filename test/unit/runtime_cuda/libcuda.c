@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 typedef unsigned long long Address;
 typedef struct { unsigned id, pad, value[16]; } Attribute;
@@ -18,6 +19,7 @@ typedef struct {
 
 enum { ERROR_LOG = 5, ERROR_LOG_SIZE = 6, INFO_LOG = 3 };
 enum { INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_PTX = 218, ILLEGAL_ADDRESS = 700 };
+enum { PAGE = 4096 }; /* precedes an allocation, and holds its size */
 static int sticky;
 
 static int init(unsigned flags) { return (int)flags; }
@@ -78,11 +80,23 @@ static int occupancy(int *ctas, void *function, int threads, size_t shared) {
 }
 
 static int allocate(Address *address, size_t size) {
+  unsigned char *start;
   if (size > 1 << 30) return OUT_OF_MEMORY;
-  *address = (Address)(size_t)malloc(size);
+  /* malloc may give the heap, which is below 4 GiB in some processes. */
+  start = mmap(NULL, PAGE + size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (start == MAP_FAILED) return OUT_OF_MEMORY;
+  memcpy(start, &size, sizeof size);
+  *address = (Address)(size_t)(start + PAGE);
   return sticky;
 }
-static int release_memory(Address address) { free((void *)(size_t)address); return sticky; }
+static int release_memory(Address address) {
+  unsigned char *start = (unsigned char *)(size_t)address - PAGE;
+  size_t size;
+  if (address == 0) return sticky;
+  memcpy(&size, start, sizeof size);
+  munmap(start, PAGE + size);
+  return sticky;
+}
 static int memory(size_t *available, size_t *all) { *available = 4096; *all = 8192; return 0; }
 static int to_gpu(Address to, const void *from, size_t n) {
   memcpy((void *)(size_t)to, from, n);
