@@ -4,8 +4,8 @@
     python docs/make_tiles_to_wgmma.py --pictures
 
 What passes remark on and change is taken from a compilation of examples/hopper/tiles.mlir. With
---pictures the explorer's pages of it are taken as PNG, too, by Debian's package chromium, to
-docs/screenshots/; with --check nothing is written.
+--pictures the explorer's pages of it, and the timeline of a run on the simulator, are taken as PNG,
+too, by Debian's package chromium, to docs/screenshots/; with --check nothing is written.
 """
 
 from __future__ import annotations
@@ -19,17 +19,23 @@ from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import tilec
 from generated import ROOT, write_or_check
 from tilec.report.explorer.diff import changes
 from tilec.report.explorer.page import explore
 from tilec.report.explorer.steps import Recorded, Step, record
+from tilec.sim.timeline import Timeline
 
 PROGRAM = ROOT / "examples" / "hopper" / "tiles.mlir"
 IN_TURN = ROOT / "examples" / "hopper" / "pingpong.mlir"
 PICTURES = ROOT / "docs" / "screenshots"
 SHOWN = ("tile-stage-wgmma", "tile-specialize-warps", "tile-to-fragments")
 """Passes of which the page has the explorer's picture."""
+TIMELINE = "timeline-of-a-tile"
+"""The picture of a run on the simulator."""
+EXTENTS, TILE, STEP = (256, 512, 320), (128, 256), 64
+"""M, N and K of that run, the tile's rows and columns, and K of an iteration."""
 _MOST, _WIDTH = 16, 110
 """Lines of a change that are shown, and characters of each."""
 _NUMBERS = re.compile(r"= arith\.constant \S+ : (index|i32|i1)$|^ *gpu\.func |= gpu\.thread_id")
@@ -71,7 +77,39 @@ def document() -> str:
 {_products(recorded)} The launch is {kernel.signature}, with clusters of {kernel.cluster} CTAs and
 {kernel.ctas_per_sm} CTA per SM. `python benchmarks/kernel_stats.py --target sm_90a --kernel
 gemm_128x256` counts the instructions that ptxas generates.
-{_in_turn()}"""
+{_timeline()}{_in_turn()}"""
+
+
+def _timeline() -> str:
+    """What the warps of a CTA do while it computes one tile."""
+    rows, cols, depth = EXTENTS
+    return f"""
+## One tile on the simulator
+
+This is what one CTA does for a product of {rows}x{depth} and {depth}x{cols} elements, of which it
+computes one tile, in {depth // STEP} iterations:
+
+    tile-run examples/hopper/tiles.mlir --device sim --explore tiles.html \\
+        --grid {cols // TILE[1]},{rows // TILE[0]} \\
+        --arg randn:{rows}x{depth}:f16 --arg randn:{cols}x{depth}:f16 --arg zeros:{rows}x{cols}:f16
+
+![A timeline of one tile: producer, consumers, copies and products](screenshots/{TIMELINE}.png)
+
+- The **producer** is one warp. It issues two boxes a stage, one of A, and half of B's for both CTAs
+  of its cluster, until the ring is full. It then waits at the mbarrier of the oldest stage until
+  all consumers have released it.
+- The **consumers** are the eight warps of two warpgroups. They wait for the boxes of a stage, issue
+  four `wgmma`, and then wait for the products of the iteration before, whose stage they release.
+- **Copies to shared memory** are in flight from the instruction that issues a box to the wait that
+  finds it complete. Those of later stages are in flight during the products of earlier ones.
+- **Asynchronous products** overlap: one iteration's begin before those of the iteration before end,
+  so that the tensor cores need not wait between them.
+- **Copies from shared memory** are the TMA stores of the tile, a box a panel, by one thread. Where
+  a CTA takes several tiles, they are in flight during the next one's products.
+
+The axis is the order in which the simulator runs instructions, not time:
+[A timeline](simulator.md#a-timeline). `--cta X,Y,Z` shows another CTA.
+"""
 
 
 def _in_turn() -> str:
@@ -158,12 +196,33 @@ def take_pictures() -> int:
         page.write_text(explore(compiled), encoding="utf-8")
         for name in SHOWN:
             at = names.index(name)
-            command = [browser, "--headless", "--no-sandbox", "--hide-scrollbars"]
-            command += ["--window-size=1200,640", "--virtual-time-budget=8000"]
-            command += [f"--screenshot={PICTURES / f'{name}.png'}"]
-            command += [f"{page.as_uri()}#columns=0,{at}d&line=39,40"]
-            subprocess.run(command, check=True, capture_output=True, timeout=120)
+            _take(browser, f"{page.as_uri()}#columns=0,{at}d&line=39,40", name, 640)
+        chart = Path(folder, "timeline.html")
+        chart.write_text(_run(compiled).to_html(), encoding="utf-8")
+        _take(browser, chart.as_uri(), TIMELINE, 560)
     return 0
+
+
+def _run(compiled: tilec.Compiled) -> Timeline:
+    """The timeline of the first CTA of a run on the simulator."""
+    rows, cols, depth = EXTENTS
+    rng = np.random.default_rng(0)
+    a, b = (rng.integers(-2, 3, (extent, depth)).astype(np.float16) for extent in (rows, cols))
+    c = np.zeros((rows, cols), np.float16)
+    grid = cols // TILE[1], rows // TILE[0]
+    report = compiled.launch(a, b, c, grid=grid, device="sim", timeline=(0, 0, 0))
+    assert report is not None
+    assert report.timeline is not None
+    np.testing.assert_array_equal(c, (a.astype(int) @ b.astype(int).T).astype(np.float16))
+    return report.timeline
+
+
+def _take(browser: str, address: str, name: str, height: int) -> None:
+    """Take a picture of a page."""
+    command = [browser, "--headless", "--no-sandbox", "--hide-scrollbars"]
+    command += [f"--window-size=1200,{height}", "--virtual-time-budget=8000"]
+    command += [f"--screenshot={PICTURES / f'{name}.png'}", address]
+    subprocess.run(command, check=True, capture_output=True, timeout=120)
 
 
 if __name__ == "__main__":

@@ -19,24 +19,24 @@ from .analysis.uniformity import Uniformity, control_of
 from .base import walk
 from .fragments.fragment_types import FragmentTypes
 from .fragments.matrix_moves import matrix_moves
-from .hopper.box_stores import has_chunks, panels_of, store_boxes, why_no_box_store
+from .hopper.box_stores import has_chunks, has_pairs, panels_of, store_boxes, why_no_box_store
 from .hopper.tile_loops import loop_over_tiles
 from .kernel_pass import Kernel, KernelPass
 
 
 @dataclass(frozen=True)
 class StoreBoxes(KernelPass):
-    """Store tiles of 16-bit elements by TMA in kernels that also load by TMA.
+    """Store tiles of 16-bit or 32-bit elements by TMA in kernels that also load by TMA.
 
     In and out: level 2, kernels that are `tile.automatic`. A `tile.store` at the top level of a
-    kernel, or in a loop over tiles there, to elements that no other op accesses, becomes a
-    store to panels in shared memory, by matrix instructions, or of the 16 bytes that threads hold
-    of rows where sums come from tensor memory, and a `tile.tma_store` of each
-    panel by one thread. The thread waits for them: in a loop, before panels are written again,
-    after the next tile's products, unless another op accesses the array earlier. No element's
-    position is compared with the array's extents. A store is left to tile-coalesce-stores, with
-    a remark that says why, if no tensor map describes the array, if rows may end within 16
-    bytes, or if shared memory has no room.
+    kernel, or in a loop over tiles there, to elements that no other op accesses, becomes a store to
+    panels in shared memory, by matrix instructions, of the pairs of 32-bit elements that threads
+    hold of a wgmma's sum, or of the 16 bytes that threads hold of rows where sums come from tensor
+    memory, and a `tile.tma_store` of each panel by one thread. The thread waits for them: in a
+    loop, before panels are written again, after the next tile's products, unless another op
+    accesses the array earlier. No element's position is compared with the array's extents. A store
+    is left to tile-coalesce-stores, with a remark that says why, if no tensor map describes the
+    array, if rows may end within 16 bytes, or if shared memory has no room.
 
     Attributes:
         enabled: false leaves all stores.
@@ -91,7 +91,7 @@ def _store(store: StoreOp, tile: TileValue, kernel: Kernel) -> str:
         store=True,
         transposed=False,
     )
-    if not moves and not has_chunks(tile):
+    if not (moves or has_chunks(tile) or has_pairs(tile)):
         return "no matrix instruction stores its layout"
     space = SharedSpace(kernel.function, kernel.target)
     wanted = aligned(kind.bytes) * space.turns

@@ -23,6 +23,8 @@ from .turns import thread_in_turn
 
 HALF = 16
 """Bits of elements that matrix instructions store."""
+WORD = 32
+"""Bits of elements that threads store themselves, as accumulators of warpgroups hold them."""
 
 
 def why_no_box_store(store: StoreOp, tile: TileValue, function: Op) -> str:
@@ -32,9 +34,12 @@ def why_no_box_store(store: StoreOp, tile: TileValue, function: Op) -> str:
     at negative places.
     """
     type_ = memref_of(store.memref)
-    size = bits_of(tile.element) // 8
-    if bits_of(tile.element) != HALF or store.is_transposed or len(tile.shape) != 2:
-        return "its elements are not of 16 bits, row by row"
+    bits = bits_of(tile.element)
+    size = bits // 8
+    if bits not in (HALF, WORD) or store.is_transposed or len(tile.shape) != 2:
+        return "its elements are not of 16 or 32 bits, row by row"
+    if bits == WORD and not has_pairs(tile):
+        return "threads do not hold pairs of neighbouring elements, as after wgmma"
     warps = tile.layout.bases.get("warp", [])
     if any(image[1] for image in warps) and not has_chunks(tile):
         return "several warps hold parts of each row"
@@ -53,6 +58,16 @@ def has_chunks(tile: TileValue) -> bool:
     count = (MAP_ALIGNMENT * 8 // bits_of(tile.element)).bit_length() - 1
     chunk = [(0, 1 << bit) for bit in range(count)]
     return [tuple(image) for image in tile.layout.bases.get("register", [])[:count]] == chunk
+
+
+def has_pairs(tile: TileValue) -> bool:
+    """Whether threads hold two neighbours of a row, and four of them eight, as of a wgmma's sum.
+
+    Threads that hold whole rows, as after loads from tensor memory, would all store to one bank.
+    """
+    bases = tile.layout.bases
+    held = [tuple(image) for image in (*bases["register"][:1], *bases["lane"])]
+    return held == [(0, 1), (0, 2), (0, 4), (1, 0), (2, 0), (4, 0)]
 
 
 def panels_of(tile: TileValue) -> OperandBuffer | None:

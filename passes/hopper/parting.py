@@ -12,7 +12,7 @@ from tilec.dialects.tile.ops import AsyncCopyOp, LoadOp, StoreOp
 from tilec.dialects.tile.ops.base import TileOp
 from tilec.dialects.tile.ops.warpgroup_dot import AwaitedProduct
 from tilec.dialects.tile.shared import shared_buffer
-from tilec.dialects.tile.tiles import bits_of
+from tilec.dialects.tile.tiles import bits_of, tile_value
 from tilec.ir.aliases import Op
 from tilec.ir.attributes import signature
 from tilec.ir.mlir import gpu, ir, scf
@@ -27,7 +27,7 @@ from ..kernel_pass import Kernel
 from ..layouts.coalescing import coalesced
 from ..staging.staged_copies import StagedCopy, copy_groups
 from .box_copies import why_no_box, why_no_map
-from .box_stores import HALF
+from .box_stores import HALF, WORD, panels_of, why_no_box_store
 from .rings import Needs
 from .tile_loops import guard_at_top, loop_over_tiles
 from .warp_roles import PRODUCERS, WarpRoles, equal_roles, warp_roles
@@ -343,7 +343,14 @@ def _bytes_to_store(store: StoreOp, function: Op, target: Target) -> int:
     if is_shared(store.memref) or not isinstance(type_, ir.RankedTensorType):
         return 0
     bits = bits_of(type_.element_type)
-    if bits == HALF:
+    tile = tile_value(type_)
+    by_boxes = (
+        bits == WORD
+        and tile is not None
+        and not why_no_box_store(store, tile, function)
+        and panels_of(tile) is not None
+    )
+    if bits == HALF or by_boxes:
         return aligned(prod(type_.shape) * bits // 8)
     wanted = coalesced(store, function, target)
     if wanted is None or not wanted.pays:

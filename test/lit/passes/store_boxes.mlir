@@ -5,6 +5,7 @@
 // 128 columns go through two panels; each fragment is stored to its own.
 
 !Array = memref<?x?xf16, strided<[?, 1]>>
+!Sums = memref<?x?xf32, strided<[?, 1]>>
 !A = tensor<128x64xf16>
 !B = tensor<64x128xf16>
 !D = tensor<128x128xf32>
@@ -42,6 +43,27 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
     }
     %h = arith.truncf %r : !D to !H
     tile.store %h, %c[%c0, %col] masked : !H, !Array
+    gpu.return
+  }
+
+  // Sums of 32 bits leave as they are, through panels of 32 elements a line.
+  // CHECK-LABEL: gpu.func @sums
+  // CHECK: %[[SUMS:.*]] = tile.alloc_shared : memref<4x128x32xf32, #tile.shared<"128B">>
+  // CHECK: tile.store %{{.*}}, %[[SUMS]][%{{.*}}] : tensor<128x128xf32
+  // CHECK-NEXT: nvvm.fence.proxy
+  // CHECK-COUNT-4: tile.tma_store %{{.*}}[%{{.*}}] from %[[SUMS]][%{{.*}}] shape [128, 32]
+  // WHY: remark: 'tile.store' op leaves by TMA, through 4 panels of 128 lines of 32 elements in shared memory, swizzled as 128B
+  gpu.func @sums(%a: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %b: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %c: !Sums {llvm.noalias, tile.aligned = 16 : i64, tile.sizes = array<i64: 1, 4>, tile.strides = array<i64: 4, 1>}, %depth: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c64 = arith.constant 64 : index
+    %zero = arith.constant dense<0.0> : !D
+    %r = scf.for %k = %c0 to %depth step %c64 iter_args(%sum = %zero) -> (!D) {
+      %ta = tile.load %a[%c0, %k] masked : !Array -> !A
+      %tb = tile.load %b[%k, %c0] masked : !Array -> !B
+      %next = tile.dot %ta, %tb, %sum : !A, !B, !D
+      scf.yield %next : !D
+    }
+    tile.store %r, %c[%c0, %c0] masked : !D, !Sums
     gpu.return
   }
 

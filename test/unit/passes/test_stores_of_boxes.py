@@ -86,3 +86,66 @@ def test_rows_that_end_within_16_bytes() -> None:
     compiled.launch(a, b, whole[:, :n], grid=(1, 2), device="sim")
     np.testing.assert_array_equal(whole[:, :n], a.astype(int) @ b.astype(int).T)
     assert (whole[:, n:] == 7).all()
+
+
+EXAMPLE = Path(__file__).parents[3] / "examples" / "kernels" / "gemm.mlir"
+STRIDES = "tile.strides = array<i64: 4, 1>"
+
+
+def _wide(program: str) -> str:
+    """The example with rows of C that end at multiples of 16 bytes."""
+    assert program.count(STRIDES) == 1
+    return program.replace(STRIDES, f"tile.sizes = array<i64: 1, 4>, {STRIDES}")
+
+
+def _whole_numbers(program: str) -> str:
+    """The example for products of s8 in s32, B read by columns as its wgmma wants it."""
+    for old, new in (
+        ("array<i64: 8, 1>", "array<i64: 16, 1>"),
+        ("xf16", "xi8"),
+        ("xf32", "xi32"),
+        ("dense<0.0>", "dense<0>"),
+        ("%b[%k, %col] masked", "%b[%col, %k] masked transposed"),
+    ):
+        assert old in program
+        program = program.replace(old, new)
+    return program
+
+
+@pytest.mark.parametrize("whole", [False, True], ids=["f32", "s32"])
+def test_sums_of_32_bits(whole: bool) -> None:
+    """Sums leave by TMA as they are, ragged, in whole tiles and of no products at all."""
+    program = _wide(EXAMPLE.read_text())
+    compiled = tilec.compile(_whole_numbers(program) if whole else program, target="sm_90a")
+    assert ".bulk_group" in compiled.ptx
+    assert "st.global" not in compiled.ptx
+    assert "ld.shared" not in compiled.ptx
+    rng = np.random.default_rng(3)
+    of, to = (np.int8, np.int32) if whole else (np.float16, np.float32)
+    for m, n, k in ((130, 136, 80), (128, 128, 64), (130, 136, 0)):
+        a, b = (rng.integers(-3, 4, shape).astype(of) for shape in ((m, k), (k, n)))
+        held = np.full((m, n + 4), 7, to)  # with what is beside the rows
+        second = np.ascontiguousarray(b.T) if whole else b
+        found = compiled.launch(
+            a, second, held[:, :n], grid=(-(-n // 128), -(-m // 128)), device="sim"
+        )
+        assert found is not None
+        assert not found.findings
+        np.testing.assert_array_equal(held[:, :n], a.astype(int) @ b.astype(int))
+        assert (held[:, n:] == 7).all()
+
+
+def test_sums_of_32_bits_whose_rows_end_anywhere() -> None:
+    """The example itself promises no length of rows: threads store, and say why."""
+    compiled = tilec.compile(EXAMPLE, target="sm_90a")
+    assert ".global.shared::cta" not in compiled.ptx
+    said = [one.message for one in compiled.remarks if one.decided_by == "tile-store-boxes"]
+    assert len(said) == 1
+    assert "rows are not known to be multiples of 16 bytes long" in said[0]
+    rng = np.random.default_rng(4)
+    m, n, k = 130, 77, 72
+    a, b = (rng.integers(-3, 4, shape).astype(np.float16) for shape in ((m, k), (k, 80)))
+    held = np.full((m, 80), 7, np.float32)
+    compiled.launch(a, b[:, :n], held[:, :n], grid=(1, 2), device="sim")
+    np.testing.assert_array_equal(held[:, :n], (a.astype(int) @ b.astype(int))[:, :n])
+    assert (held[:, n:] == 7).all()
