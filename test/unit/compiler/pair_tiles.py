@@ -72,6 +72,51 @@ gpu.module @m {{
 """
 
 
+def pair_copies(*, automatic: bool) -> str:
+    """A kernel in f16, with tiles of 128x128 and copies in each round of 64 along K.
+
+    Args:
+        automatic: whether passes may split it into warps that load by TMA, and warps that compute.
+    """
+    facts = "{tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>, llvm.noalias}"
+    return f"""
+!M = memref<?x?xf16, strided<[?, 1]>>
+!MC = memref<?x?xf32, strided<[?, 1]>>
+!A = memref<1x128x64xf16, #tile.shared<"128B">>
+!B = memref<1x64x64xf16, #tile.shared<"128B">>
+!C = tensor<128x128xf32, {_layout(128, 128)}>
+gpu.module @m {{
+  gpu.func @pair(%ma: !M {facts}, %mb: !M {facts}, %mc: !MC) kernel attributes {{known_block_size = array<i32: 128, 1, 1>, known_cluster_size = array<i32: 2, 1, 1>{", tile.automatic" * automatic}}} {{
+    %a = tile.alloc_shared : !A
+    %b = tile.alloc_shared : !B
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c64 = arith.constant 64 : index
+    %c128 = arith.constant 128 : index
+    %depth = memref.dim %ma, %c1 : !M
+    %place = gpu.block_id x
+    %rank = arith.remui %place, %c2 : index
+    %row = arith.muli %place, %c128 : index
+    %col = arith.muli %rank, %c64 : index
+    %zero = arith.constant dense<0.0> : !C
+    %sums = scf.for %k = %c0 to %depth step %c64 iter_args(%sum = %zero) -> (!C) {{
+      gpu.barrier
+      tile.async_copy %ma[%row, %k] to %a[%c0, %c0, %c0] shape [128, 64] masked {{vector = 8 : i64}} : !M to !A
+      tile.async_copy %mb[%k, %col] to %b[%c0, %c0, %c0] shape [64, 64] masked {{vector = 8 : i64}} : !M to !B
+      tile.async_commit
+      tile.async_wait 0
+      gpu.barrier
+      %next = tile.tensor_dot %a[%c0, %c0, %c0], %b[%c0, %c0, %c0], %sum {{form = "tcgen05.mma.cta_group::2.kind::f16.a::descriptor", transpose_b, types = "f32.f16.f16", warps = array<i64: 4, 1>}} : !A, !B, !C
+      scf.yield %next : !C
+    }}
+    tile.store %sums, %mc[%row, %c0] masked : !C, !MC
+    gpu.return
+  }}
+}}
+"""
+
+
 def _layout(rows: int, n: int) -> str:
     """Each thread has a row of each 128: its lane's, of its warp's quarter."""
     columns = [f"[0,{1 << bit}]" for bit in range(n.bit_length() - 1)]

@@ -14,7 +14,7 @@ import tilec
 from tilec.isa import TilecError, target
 from tilec.sim import SimulationError
 
-from .pair_tiles import pair_tiles
+from .pair_tiles import pair_copies, pair_tiles
 
 TYPES = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "f8E4M3FN": ml_dtypes.float8_e4m3fn}
 
@@ -50,6 +50,23 @@ def test_two_pairs() -> None:
 )
 def test_others(rows: int, n: int, element: str, begun: bool) -> None:
     check(pair_tiles(rows, n, element, begun=begun), rows, n, 256, element)
+
+
+@pytest.mark.parametrize("automatic", [True, pytest.param(False, marks=pytest.mark.slow)])
+def test_copies(automatic: bool, assemblers_for: Callable[..., list[Any]]) -> None:
+    """Of ragged extents, by a ring of each CTA that TMA fills, or by copies of all threads."""
+    rng = np.random.default_rng(0)
+    a, b = (rng.integers(-3, 4, shape).astype(np.float16) for shape in ((226, 200), (200, 104)))
+    c = np.zeros((226, 104), np.float32)
+    program = tilec.compile(pair_copies(automatic=automatic), target="sm_100a")
+    assert ("cp.async.bulk.tensor" in program.ptx) == automatic
+    report = program.launch(a, b, c, grid=2, device="sim")
+    assert not report.findings
+    np.testing.assert_array_equal(c, a.astype(np.float32) @ b.astype(np.float32))
+    for ptxas in assemblers_for(target("sm_100a")):
+        status, said = ptxas.run(program.ptx, "sm_100a", "-v")
+        assert status == 0, said
+        assert "0 bytes spill stores" in said
 
 
 def test_ptxas_takes_it(assemblers_for: Callable[..., list[Any]]) -> None:
