@@ -224,8 +224,8 @@ class _Placed:
         """Tell the even CTA that this one is ready; there, when both are, issue for both."""
         number, ready = index_constant(self._number), index_constant(self._both_ready)
         emit_effect(BarrierArriveOp, [self._done, ready, index_constant(0)])
-        rank = nvvm.cluster_rank()
-        with scf.if_(arith.cmpi(arith.CmpI.EQ, rank, arith.integer(rank.type, 0))):
+        rank = gpu.cluster_block_id(gpu.Dimension.X)
+        with scf.if_(arith.cmpi(arith.CmpI.EQ, rank, index_constant(0))):
             emit_effect(BarrierWaitOp, [self._done, ready, phase], cluster=ir.UnitAttr.get())
             fence("after")
             issue(self._dot, self._accumulator, adds)

@@ -11,8 +11,14 @@ import ml_dtypes
 import numpy as np
 import pytest
 import tilec
+from tilec.frontend.contexts import new_context
+from tilec.frontend.parsing import parse
 from tilec.isa import TilecError, target
+from tilec.passes.instrumentation import Instrumentation
+from tilec.passes.pipeline import run_pipeline
+from tilec.report.diagnostics import Source
 from tilec.sim import SimulationError
+from tilec.validation.validator import Validator
 
 from .pair_tiles import pair_copies, pair_tiles
 
@@ -67,6 +73,19 @@ def test_copies(automatic: bool, assemblers_for: Callable[..., list[Any]]) -> No
         status, said = ptxas.run(program.ptx, "sm_100a", "-v")
         assert status == 0, said
         assert "0 bytes spill stores" in said
+
+
+@pytest.mark.slow
+def test_interpreter() -> None:
+    """What becomes of the product has an interpretation; the product of halves has none."""
+    found = Validator(shrinks=False)
+    chip = 'gpu.module @m [#nvvm.target<chip = "sm_100a">] {'
+    text = pair_tiles(128, 64).replace("gpu.module @m {", chip)
+    module = parse(Source("-", text), new_context())
+    passes = ["tile-place-accumulators", "tile-allocate-tensor-memory"]
+    watched = Instrumentation(watchers=(found.around,))
+    run_pipeline(module, passes, instrumentation=watched)
+    assert found.validated == passes[1:]
 
 
 def test_ptxas_takes_it(assemblers_for: Callable[..., list[Any]]) -> None:
