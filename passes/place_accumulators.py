@@ -10,6 +10,7 @@ from tilec.dialects.tile.emit import emit, emit_effect, i64
 from tilec.dialects.tile.ops import (
     AllocSharedOp,
     AllocTensorOp,
+    BarrierArriveOp,
     BarrierInitOp,
     BarrierWaitOp,
     Tcgen05CommitOp,
@@ -20,6 +21,7 @@ from tilec.dialects.tile.ops import (
 from tilec.dialects.tile.ops.tensor_dot import TensorDot
 from tilec.dialects.tile.tensor_dots import left_type, matrix_type
 from tilec.ir.aliases import Value
+from tilec.ir.attributes import cluster_size
 from tilec.ir.mlir import ir
 from tilec.ir.ops import arith, gpu, nvvm, scf
 from tilec.ir.types import i1
@@ -31,6 +33,9 @@ from .blackwell.rings import Ring, ring_around
 from .blackwell.scale_factors import ScaleFactors
 from .emit import index_constant
 from .kernel_pass import Kernel, KernelPass
+
+_PAIR = (2, 1, 1)
+"""CTAs of the cluster in which a pair is alone."""
 
 
 class PlaceAccumulators(KernelPass):
@@ -44,6 +49,10 @@ class PlaceAccumulators(KernelPass):
     are loaded after the loop. Other sums are stored before the product, and loaded after. In the
     rounds of a ring that tile-specialize-warps has made no thread waits for the product: a commit
     releases the stage, and one after the loop tells that the sums are complete.
+
+    Of a product of a pair of CTAs only a thread of the CTA of rank 0 issues: when threads of both
+    have arrived at an mbarrier there, as they do when their operands are in shared memory and their
+    sums loaded. Its commit arrives in both. The cluster has just these two CTAs.
     """
 
     name: ClassVar[str] = "tile-place-accumulators"
@@ -53,45 +62,72 @@ class PlaceAccumulators(KernelPass):
         dots = kernel.named(TensorDot)
         if not dots:
             return
+        pairs = [dot for dot in dots if dot.group > 1]
+        size = cluster_size(kernel.function)
+        if pairs and size != _PAIR:
+            given = "no cluster" if size is None else f"a cluster of {'x'.join(map(str, size))}"
+            kernel.error(
+                pairs[0],
+                f"is a product of a pair of CTAs in a kernel with {given}; legal: "
+                "known_cluster_size = array<i32: 2, 1, 1>",
+            )
+            return
         with kernel.at(kernel.function):
-            done = _mbarriers(kernel, len(dots))
+            count = len(dots)
+            done = _mbarriers(kernel, [1] * count + [2] * count * bool(pairs), pair=bool(pairs))
             for number, dot in enumerate(dots):
                 with kernel.at(dot):
-                    _Placed(kernel, dot, done, number).run()
+                    _Placed(kernel, dot, done, number, count + number).run()
 
 
-def _mbarriers(kernel: Kernel, count: int) -> Value:
-    """An mbarrier for each product, that one thread has begun before others come to them."""
+def _mbarriers(kernel: Kernel, counts: list[int], *, pair: bool) -> Value:
+    """Mbarriers that one thread has begun before others come to them.
+
+    Args:
+        kernel: whose first ops they become.
+        counts: arrivals at each.
+        pair: whether threads of another CTA come to them, too.
+    """
     space = SharedAttr.get(ir.StringAttr.get("none"))
     word = ir.IntegerType.get_signless(64)
     block = kernel.function.regions[0].blocks[0]
     top = next(op for op in block.operations if not isinstance(op, AllocSharedOp))
     with ir.InsertionPoint(top), kernel.function.location:
-        done = emit(AllocSharedOp, [], ir.MemRefType.get([count], word, memory_space=space))
+        done = emit(AllocSharedOp, [], ir.MemRefType.get([len(counts)], word, memory_space=space))
         thread = gpu.thread_id(gpu.Dimension.X)
         with scf.if_(arith.cmpi(arith.CmpI.EQ, thread, index_constant(0))):
-            for number in range(count):
-                emit_effect(BarrierInitOp, [done, index_constant(number)], count=i64(1))
+            for number, count in enumerate(counts):
+                emit_effect(BarrierInitOp, [done, index_constant(number)], count=i64(count))
             nvvm.fence_mbarrier_init()
-        gpu.barrier()
+        if pair:
+            nvvm.cluster_barrier()
+        else:
+            gpu.barrier()
     return done
 
 
 class _Placed:
     """The rewriting of one product."""
 
-    def __init__(self, kernel: Kernel, dot: TensorDot, done: Value, number: int) -> None:
+    def __init__(
+        self, kernel: Kernel, dot: TensorDot, done: Value, number: int, both_ready: int
+    ) -> None:
         self._kernel = kernel
         self._dot = dot
         self._done = done
         self._number = number
+        self._pair = dot.group > 1
+        self._both_ready = both_ready
         product, type_ = dot.key, ir.RankedTensorType(dot.d.type)
         rows, cols = type_.shape
         buffer = matrix_type(product, (rows, cols), type_.element_type)
         block = kernel.function.regions[0].blocks[0]
         top = next(op for op in block.operations if not isinstance(op, AllocSharedOp))
         with ir.InsertionPoint(top), dot.location:
-            self._accumulator = emit(AllocTensorOp, [], buffer)
+            if self._pair:
+                self._accumulator = emit(AllocTensorOp, [], buffer, cta_group=i64(2))
+            else:
+                self._accumulator = emit(AllocTensorOp, [], buffer)
             self._left = _left_of(dot)
             self._factors = ScaleFactors(dot) if isinstance(dot, TensorDotScaledOp) else None
 
@@ -102,7 +138,7 @@ class _Placed:
         if held is None:
             self._alone(carried_phase(dot.operation))
             return
-        ring = ring_around(dot, self._kernel) if self._left is None else None
+        ring = ring_around(dot, self._kernel) if self._left is None and not self._pair else None
         phase = carried_phase(dot.operation if ring is None else held.loop)
         held = carried(dot)  # the loop that carries the phase is another
         assert held is not None
@@ -170,16 +206,31 @@ class _Placed:
         if self._left is not None:
             warps = self._dot.attributes["warps"]
             emit_effect(TensorStoreOp, [self._dot.a, self._left], warps=warps)
-        if stored or self._left is not None:
+        if stored or self._left is not None or self._pair:
             _meet()
 
     def _issue(self, adds: Value, phase: Value) -> None:
         """The instructions, and the wait for them."""
         with scf.if_(_is_first_warp()), scf.if_(nvvm.elect_sync()):
-            fence("after")
-            issue(self._dot, self._accumulator, adds, self._factors, self._left)
-            emit_effect(Tcgen05CommitOp, [self._done, index_constant(self._number)])
+            if self._pair:
+                self._issue_of_pair(adds, phase)
+            else:
+                fence("after")
+                issue(self._dot, self._accumulator, adds, self._factors, self._left)
+                emit_effect(Tcgen05CommitOp, [self._done, index_constant(self._number)])
         self._wait(phase)
+
+    def _issue_of_pair(self, adds: Value, phase: Value) -> None:
+        """Tell the even CTA that this one is ready; there, when both are, issue for both."""
+        number, ready = index_constant(self._number), index_constant(self._both_ready)
+        emit_effect(BarrierArriveOp, [self._done, ready, index_constant(0)])
+        rank = gpu.cluster_block_id(gpu.Dimension.X)
+        with scf.if_(arith.cmpi(arith.CmpI.EQ, rank, index_constant(0))):
+            emit_effect(BarrierWaitOp, [self._done, ready, phase], cluster=ir.UnitAttr.get())
+            fence("after")
+            issue(self._dot, self._accumulator, adds)
+            mask = index_constant(0b11)
+            emit_effect(Tcgen05CommitOp, [self._done, number, mask], cta_group=i64(2))
 
     def _issue_in_ring(self, adds: Value, ring: Ring) -> None:
         """The instructions, as soon as the stage is full; it is empty again when they are done."""
@@ -193,7 +244,11 @@ class _Placed:
 
     def _wait(self, phase: Value) -> None:
         """The wait of all threads for the products."""
-        emit_effect(BarrierWaitOp, [self._done, index_constant(self._number), phase])
+        found = [self._done, index_constant(self._number), phase]
+        if self._pair:
+            emit_effect(BarrierWaitOp, found, cluster=ir.UnitAttr.get())
+        else:
+            emit_effect(BarrierWaitOp, found)
         fence("after")
 
     def _load(self, type_: ir.Type, *, again: bool) -> Value:

@@ -61,7 +61,7 @@ def described_dot(
     Args:
         key: the instruction.
         types: of D, A and B.
-        shape: rows and columns of D.
+        shape: rows and columns of D, of one CTA; of a pair each has as many rows.
         flags: fields of the descriptor that are 1, such as `transpose_b`.
 
     Raises:
@@ -70,11 +70,16 @@ def described_dot(
     from tilec.isa.described_product import described_product  # noqa: PLC0415 (Blackwell only)
 
     m, n = (min(extent, most) for extent, most in zip(shape, _MOST, strict=True))
+    if key.group > 1 and (m != MOST_ROWS or shape[1] > MOST_COLUMNS):
+        raise TilecError(
+            f"{shape[0]}x{shape[1]} of D in each CTA is not for products of a pair; legal: a "
+            f"multiple of {MOST_ROWS} rows, and {MOST_COLUMNS} columns at most"
+        )
     if shape[0] % m or shape[1] % n:
         raise TilecError(
             f"{shape[0]}x{shape[1]} of D is not a whole number of {m}x{n}, as instructions have it"
         )
-    descriptor = key.describe(types.split("."), m=m, n=n, **dict.fromkeys(flags, 1))
+    descriptor = key.describe(types.split("."), m=m * key.group, n=n, **dict.fromkeys(flags, 1))
     return described_product(
         descriptor, key.group, stationary=key.stationary, a=key.a, chunks=key.chunks
     )
@@ -84,11 +89,16 @@ _MOST = MOST_ROWS, MOST_COLUMNS
 
 
 def matrix_type(product: DescribedProduct, shape: tuple[int, int], element: ir.Type) -> ir.Type:
-    """The type of the accumulator in tensor memory: a matrix for each instruction of a K step."""
+    """The type of the accumulator in tensor memory: a matrix for each instruction of a K step.
+
+    A matrix of a pair of CTAs has the rows of both.
+    """
     d = product.operand("d")
-    text = ir.Attribute.parse('#tile.tensor<"d">')
+    text = ir.Attribute.parse(f'#tile.tensor<"d{" cta_group::2" * (product.group > 1)}">')
     return ir.MemRefType.get(
-        [shape[0] // d.rows, shape[1] // d.cols, d.rows, d.cols], element, memory_space=text
+        [shape[0] * product.group // d.rows, shape[1] // d.cols, d.rows, d.cols],
+        element,
+        memory_space=text,
     )
 
 

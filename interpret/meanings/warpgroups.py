@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 import numpy as np
+from tilec.dialects.tile.ops.tensor_dot import TensorDot
 from tilec.dialects.tile.ops.tensor_dot_scaled import FACTOR_NAMES, TensorDotScaledOp
 from tilec.dialects.tile.ops.warpgroup_dot import WarpgroupProduct
 from tilec.dialects.tile.ops.wgmma import WgmmaProduct
@@ -167,6 +168,8 @@ def _dot(call: Call, a: Array | View, b: View, c: Array, *rest: Array | View) ->
     assert isinstance(op, WarpgroupProduct)
     form = call.fact("form", lambda: op.key)
     assert isinstance(form, Product)
+    if isinstance(op, TensorDot) and call.fact("group", lambda: op.group) > 1:
+        call.unknown("each CTA of a pair has half of B (at level 3 it has)")
     depth = call.fact("depth", op.depth)
     rows, cols = c.shape
     codes = rest[0] if form.sparsity else None

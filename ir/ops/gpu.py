@@ -39,6 +39,11 @@ def block_id(dimension: Dimension) -> ir.OpResult:
     return _of_dimension("gpu.block_id", dimension)
 
 
+def cluster_block_id(dimension: Dimension) -> ir.OpResult:
+    """The CTA's number in its cluster, along one dimension."""
+    return _of_dimension("gpu.cluster_block_id", dimension)
+
+
 def grid_dim(dimension: Dimension) -> ir.OpResult:
     """The grid's CTAs along one dimension."""
     return _of_dimension("gpu.grid_dim", dimension)

@@ -40,6 +40,7 @@ def issue(
     product = dot.key
     d, step = product.operand("d"), product.operand("b").rows
     rows, cols = ir.RankedTensorType(dot.d.type).shape
+    each = dot.matrix_shape[0]
     attributes: dict[str, Attribute] = {
         name: dot.attributes[name] for name in dot.attributes if name != "warps"
     }
@@ -47,9 +48,9 @@ def issue(
     true, zero = arith.integer(i1(), 1), index_constant(0)
     if factors is not None:
         factors.copy()
-    for k, m, n in cross(range(dot.depth() // step), range(rows // d.rows), range(cols // d.cols)):
+    for k, m, n in cross(range(dot.depth() // step), range(rows // each), range(cols // d.cols)):
         if left is None:
-            first = operands["a"].indices(m * d.rows, k * step)
+            first = operands["a"].indices(m * each, k * step)
         else:
             first = [index_constant(m), zero, zero, index_constant(k * step)]
         at = [

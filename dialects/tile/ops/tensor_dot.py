@@ -13,7 +13,14 @@ from tilec.isa.wording import counted
 from tilec.layout import LinearLayout
 
 from ..tensor import tensor_buffer
-from ..tensor_dots import QUARTERS, accumulator_tile, accumulator_unit, described_dot, move_key
+from ..tensor_dots import (
+    MOST_ROWS,
+    QUARTERS,
+    accumulator_tile,
+    accumulator_unit,
+    described_dot,
+    move_key,
+)
 from ..tiles import TileValue
 from .base import TileOp, any_tile_of
 from .tcgen05 import tensor_product
@@ -51,11 +58,14 @@ class TensorDot(AwaitedProduct):
         name = ir.StringAttr(self.attributes["form"]).value
         found = tensor_product(name, scaled=self.SCALED)
         in_memory = "a" in self.memories()
-        if found.group != 1 or found.stationary or (found.a == "descriptor") != in_memory:
+        may_pair = in_memory and not self.SCALED
+        groups = (1, 2) if may_pair else (1,)
+        if found.group not in groups or found.stationary or (found.a == "descriptor") != in_memory:
             where = "shared" if in_memory else "tensor"
             tile = "" if in_memory else ", where a tile is stored"
+            ctas = "one CTA or a pair" if may_pair else "one CTA"
             raise TilecError(
-                f"is made of products of one CTA with A in {where} memory{tile}, unlike {name}"
+                f"is made of products of {ctas} with A in {where} memory{tile}, unlike {name}"
             )
         type_ = self.results[0].type
         if not isinstance(type_, ir.RankedTensorType) or type_.rank != 2:
@@ -66,6 +76,22 @@ class TensorDot(AwaitedProduct):
             raise TilecError("types are those of D, A and B, such as f32.f16.f16")
         flags = tuple(name for name in _FLAGS if name in self.attributes)
         return described_dot(found, types, (rows, cols), flags)
+
+    @property
+    def group(self) -> int:
+        """CTAs that compute it together, 1 or 2."""
+        return self.key.group
+
+    @property
+    def matrix_shape(self) -> tuple[int, int]:
+        """Rows and columns of D that an instruction computes in each CTA."""
+        product = self.key
+        d = product.operand("d")
+        return d.rows // product.group, d.cols
+
+    def _ctas_of(self, name: str) -> int:
+        """CTAs in whose memory parts of an operand lie: of B halves, if it is of a pair."""
+        return self.group if name == "b" else 1
 
     @property
     def mnemonic(self) -> str:
@@ -100,7 +126,7 @@ class TensorDot(AwaitedProduct):
             packed = 32 // product.operand("a").container
             return accumulator_tile((d.rows, cols), rows, cols, self.grid, packed)
         halves = d.type.bits == _HALF
-        return accumulator_tile((d.rows, d.cols), rows, cols, self.grid, halves=halves)
+        return accumulator_tile(self.matrix_shape, rows, cols, self.grid, halves=halves)
 
     @property
     def held(self) -> Value:
@@ -116,7 +142,7 @@ class TensorDot(AwaitedProduct):
         """
         d, cols = self.key.operand("d"), ir.RankedTensorType(self.results[0].type).shape[1]
         halves = d.type.bits == _HALF
-        return accumulator_unit((d.rows, d.cols), cols // self.grid[1], halves=halves)
+        return accumulator_unit(self.matrix_shape, cols // self.grid[1], halves=halves)
 
     def check(self) -> None:
         """Verify form, extents, layouts, and that descriptors tell the matrices."""
@@ -138,6 +164,10 @@ class TensorDotOp(TensorDot, name="tensor_dot"):
     multiple of four, and along the columns. The operands are visible to the asynchronous proxy when
     the op begins, and are no longer read when it ends. `tile-place-accumulators` gives it its
     tensor memory.
+
+    With a `form` of `cta_group::2` both CTAs of a cluster of two execute it, each for its own rows:
+    `a` has these, of whole 128 rows, and `b` half of the columns of D, the first half in the CTA of
+    rank 0.
     """
 
     assembly_format = (
@@ -177,9 +207,9 @@ class AccumulatorMoveOp(TileOp):
 
     @property
     def matrices(self) -> tuple[int, int, int, int]:
-        """Matrices along M and N, and rows and columns of each."""
+        """Matrices along M and N, and rows and columns of each; of a pair those of one CTA."""
         m, n, rows, cols = ir.MemRefType(self.operands[self.MEMORY].type).shape
-        return m, n, rows, cols
+        return m, n, rows // tensor_buffer(self.operands[self.MEMORY], "buffer").group, cols
 
     def move(self, columns: int, *, store: bool) -> str:
         """The instruction by which a warp moves a fragment of it.
@@ -220,9 +250,13 @@ class AccumulatorMoveOp(TileOp):
         """Verify the buffer, the warps, and the tile with its layout."""
         type_ = self.operands[self.MEMORY].type
         buffer = tensor_buffer(self.operands[self.MEMORY], "buffer")
-        if ir.MemRefType(type_).rank != 4 or buffer.held not in self.HELD or buffer.group > 1:
+        if ir.MemRefType(type_).rank != 4 or buffer.held not in self.HELD:
             what = "an accumulator" + " or left operand" * (len(self.HELD) > 1)
-            raise TilecError(f"is of the matrices of {what}, along M and N, of one CTA: {type_}")
+            raise TilecError(f"is of the matrices of {what}, along M and N: {type_}")
+        if buffer.group > 1 and (buffer.held != "d" or buffer.rows != 2 * MOST_ROWS):
+            raise TilecError(
+                f"is of a pair of CTAs; legal: accumulators of {2 * MOST_ROWS} rows, not {type_}"
+            )
         warps = self.attributes["warps"]
         grid = list(warps) if isinstance(warps, ir.DenseI64ArrayAttr) else []
         if len(grid) != 2 or grid[0] % QUARTERS or any(n < 1 or n & (n - 1) for n in grid):

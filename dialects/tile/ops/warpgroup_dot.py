@@ -190,12 +190,17 @@ class WarpgroupProduct(TileOp):
         type_ = ir.MemRefType(self.operands["ab".index(name)].type)
         along = found.cols * (type_.shape[-3] if type_.rank > 2 else 1) * self.packed(name)
         own, depth = (along, found.rows) if self.is_transposed(name) else (found.rows, along)
-        if own != extent:
+        ctas = self._ctas_of(name)
+        if own * ctas != extent:
             raise TilecError(
                 f"operand {name} has {own} {'rows' if name == 'a' else 'columns'} in "
-                f"memory, and C has {extent}"
+                f"memory{f' of each of {ctas} CTAs' * (ctas > 1)}, and C has {extent}"
             )
         return depth
+
+    def _ctas_of(self, name: str) -> int:  # noqa: ARG002 (of pairs)
+        """CTAs in whose memory parts of an operand lie."""
+        return 1
 
 
 class AwaitedProduct(WarpgroupProduct):

@@ -32,6 +32,7 @@
 !B = memref<1x64x64xf16, #tile.shared<"128B">>
 !C = tensor<128x64xf32, #tile.layout<"register [0,1] [0,2] [0,4] [0,8] [0,16] [0,32]; lane [1,0] [2,0] [4,0] [8,0] [16,0]; warp [32,0] [64,0] -> row 128, col 64">>
 !Out = memref<128x64xf32>
+!Half = memref<1x32x64xf16, #tile.shared<"128B">>
 
 gpu.module @m [#nvvm.target<chip = "sm_100a">] {
   // The sums stay in tensor memory; the first round does not add; the loop carries the phase alone.
@@ -89,6 +90,42 @@ gpu.module @m [#nvvm.target<chip = "sm_100a">] {
     // CHECK-COUNT-4: tile.tcgen05_mma {{.*}} if %true
     %sums = scf.for %k = %c0 to %depth step %c64 iter_args(%sum = %start) -> (!C) {
       %next = tile.tensor_dot %a[%c0, %c0, %c0], %b[%c0, %c0, %c0], %sum {form = "tcgen05.mma.cta_group::1.kind::f16.a::descriptor", types = "f32.f16.f16", warps = array<i64: 4, 1>} : !A, !B, !C
+      scf.yield %next : !C
+    }
+    tile.store %sums, %out[%c0, %c0] : !C, !Out
+    gpu.return
+  }
+
+  // Of a pair of CTAs a thread of each arrives in the even CTA, where one issues for both and tells both.
+  // CHECK-LABEL: gpu.func @pair
+  gpu.func @pair(%depth: index, %out: !Out) kernel attributes {known_block_size = array<i32: 128, 1, 1>, known_cluster_size = array<i32: 2, 1, 1>} {
+    // CHECK: %[[BARS:.*]] = tile.alloc_shared : memref<2xi64, #tile.shared<"none">>
+    // CHECK: %[[SUMS:.*]] = tile.alloc_tensor {cta_group = 2 : i64} : memref<1x1x256x64xf32, #tile.tensor<"d cta_group::2">>
+    // CHECK: tile.barrier_init %[[BARS]]{{.*}} count 1
+    // CHECK: tile.barrier_init %[[BARS]]{{.*}} count 2
+    // CHECK: nvvm.cluster.arrive
+    // CHECK-NEXT: nvvm.cluster.wait
+    %c0 = arith.constant 0 : index
+    %c64 = arith.constant 64 : index
+    %a = tile.alloc_shared : !A
+    %b = tile.alloc_shared : !Half
+    %zero = arith.constant dense<0.0> : !C
+    // CHECK: scf.for {{.*}} iter_args(%[[AT:.*]] = %false
+    // CHECK: tile.tcgen05_fence before
+    // CHECK-NEXT: gpu.barrier
+    // CHECK: nvvm.elect.sync
+    // CHECK: tile.barrier_arrive %[[BARS]][%{{.*}}] of
+    // CHECK: gpu.cluster_block_id
+    // CHECK: scf.if
+    // CHECK: tile.barrier_wait %[[BARS]][%{{.*}}] parity %[[AT]] cluster
+    // CHECK-NEXT: tile.tcgen05_fence after
+    // CHECK-COUNT-4: tile.tcgen05_mma {{.*}}cta_group::2
+    // CHECK: tile.tcgen05_commit %[[BARS]][%{{.*}}] multicast %{{.*}} {cta_group = 2 : i64}
+    // CHECK: tile.barrier_wait %[[BARS]][%{{.*}}] parity %[[AT]] cluster
+    // CHECK: scf.yield
+    // CHECK: tile.tensor_load %[[SUMS]]
+    %sums = scf.for %k = %c0 to %depth step %c64 iter_args(%sum = %zero) -> (!C) {
+      %next = tile.tensor_dot %a[%c0, %c0, %c0], %b[%c0, %c0, %c0], %sum {form = "tcgen05.mma.cta_group::2.kind::f16.a::descriptor", types = "f32.f16.f16", warps = array<i64: 4, 1>} : !A, !Half, !C
       scf.yield %next : !C
     }
     tile.store %sums, %out[%c0, %c0] : !C, !Out
