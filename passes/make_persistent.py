@@ -86,6 +86,15 @@ class MakePersistent(KernelPass):
 
     def run(self, kernel: Kernel) -> None:
         """Rewrite a kernel."""
+        asked = given_cluster(kernel.function)
+        if not self._rewrite(kernel) and asked is not None:
+            kernel.missed(
+                kernel.function,
+                f"has no clusters of {asked}: only CTAs that take several tiles load for others",
+            )
+
+    def _rewrite(self, kernel: Kernel) -> bool:
+        """Let CTAs take several tiles, if they may; whether they do."""
         schedule = self._schedule(kernel)
         given = given_attribute(kernel.function, PERSISTENT, ir.BoolAttr)
         if given is not None:
@@ -95,17 +104,17 @@ class MakePersistent(KernelPass):
             if name in kernel.function.attributes:
                 del kernel.function.attributes[name]
         if not (self.enabled if given is None else given.value):
-            return
+            return False
         is_done = CTAS_PER_SM in kernel.function.attributes
         if is_done or not (kernel.is_entry and kernel.is_automatic and kernel.target):
-            return
+            return is_done
         turns = PAIR if takes_turns(kernel.function) else 1
         for loop, tiles in loops_of_products(kernel):
             with kernel.at(loop):
                 why = "it has a loop over tiles" if tiles else why_a_tile_each(kernel, loop, turns)
                 if why:
                     kernel.missed(kernel.function, f"is launched with one CTA per tile: {why}")
-                    return
+                    return False
                 function = kernel.function
                 if cluster is not None and (why := _why_alone(kernel, loop)):
                     kernel.missed(function, f"has no clusters: {why}")
@@ -119,7 +128,7 @@ class MakePersistent(KernelPass):
                 if cluster is None and schedule is Schedule.DYNAMIC:
                     _take_over(kernel, loop, order)
                     kernel.remark(function, told(order, *tiles_at_once))
-                    return
+                    return True
                 walk_tiles(function, loop, order, cluster)
                 function.attributes[CTAS_PER_SM] = i64(1)
                 if cluster is not None:
@@ -131,7 +140,8 @@ class MakePersistent(KernelPass):
                     "grid in turn: boxes of the next arrive while one is stored",
                 )
                 kernel.remark(function, told(order, *tiles_at_once))
-            return
+                return True
+        return False
 
 
 def _can_take_over(target: Target) -> bool:

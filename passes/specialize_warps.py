@@ -47,7 +47,8 @@ class SpecializeWarps(KernelPass):
     be inside a loop over tiles at the top level of a persistent kernel: then the ring continues
     from tile to tile, and room is left for the tiles that are stored. It may also be inside an
     `scf.if` there without results and without another branch. Bounds and indices may depend on
-    numbers that are loaded at the top level, from memory that nothing has written before.
+    numbers that are loaded at the top level, from memory that nothing has written before. The
+    thread that loads also waits for kernels before this one, where the program does.
 
     Attributes:
         enabled: false leaves all loops to tile-pipeline.
@@ -138,6 +139,7 @@ def _part(kernel: Kernel, loop: scf.ForOp, tiles: scf.ForOp | None, plan: Partin
         ctas,
         plan.turns,
         plan.guard,
+        plan.waits,
     )
     made.run(plan.frame)
 
@@ -182,4 +184,8 @@ def _explain(kernel: Kernel, loop: scf.ForOp, plan: Parting) -> None:
         kernel.remark(
             view,
             f"is made by TMA, {boxes} a round; elements outside the array are zeros",
+        )
+    for wait in filter(None, plan.waits):
+        kernel.remark(
+            wait, "is also executed by the thread that loads, before what it stands before"
         )

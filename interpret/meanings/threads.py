@@ -39,6 +39,12 @@ def _registers(call: Call) -> None:
         call.report("divergent", "is executed by a part of a warpgroup")
 
 
+@meaning("nvvm.griddepcontrol")
+def _other_kernels(call: Call) -> None:
+    """Nothing: those before have ended, and those behind wait for the end of this one."""
+    del call
+
+
 @meaning("nvvm.fence.mbarrier.init")
 def _fence_barriers(call: Call) -> None:
     """The asynchronous proxy may use what the thread's warp has initialised."""

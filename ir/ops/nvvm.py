@@ -114,6 +114,10 @@ def elect_sync() -> ir.OpResult:
     return create("nvvm.elect.sync", (), ir.IntegerType.get_signless(1))
 
 
+DEPENDENCE = "nvvm.griddepcontrol"
+"""What waits for kernels before this one on the stream, or lets those behind begin."""
+
+
 class Dependence(StrEnum):
     """What `nvvm.griddepcontrol` does. PTX ISA, "griddepcontrol"."""
 
@@ -123,7 +127,17 @@ class Dependence(StrEnum):
 
 def griddepcontrol(kind: Dependence) -> None:
     """Wait for the grids before, or let those behind begin."""
-    emit("nvvm.griddepcontrol", kind=ir.Attribute.parse(f"#nvvm<grid_dep_action {kind}>"))
+    emit(DEPENDENCE, kind=ir.Attribute.parse(f"#nvvm<grid_dep_action {kind}>"))
+
+
+def dependence_of(op: ir.Operation) -> Dependence | None:
+    """What a `nvvm.griddepcontrol` does; None if `op` is another op.
+
+    Any thread may do it for itself, and again: a later wait ends at once.
+    """
+    if op.name != DEPENDENCE:
+        return None
+    return next(one for one in Dependence if f" {one}>" in str(op.attributes["kind"]))
 
 
 def setmaxregister(count: int, *, more: bool = False) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
 from tilec.dialects.semantics import (
     Access,
@@ -35,20 +35,26 @@ class Writers:
         self._all = [op for op in ops if any(True for _ in _written(op))]
         self._waits = any(map(_waits, ops))
 
-    def before(self, ops: Iterable[Op], memref: ir.Value) -> Op | None:
+    def before(self, ops: Iterable[Op], memref: ir.Value, *, but: Container[Op] = ()) -> Op | None:
         """What a load after `ops`, the first of the kernel, may not be moved in front of, or None.
 
         Where nothing among them writes global memory, or may do anything, none of them can have
         waited for another's writes, and what orders memory orders none; but for what waits for
         other kernels.
+
+        Args:
+            ops: at the beginning of the kernel.
+            memref: what is loaded.
+            but: ops among them, and in what they hold, that do not count.
         """
         ops = list(ops)
         inner = (one for op in ops for one in (op, *walk(op.operation)))
-        if not any(_waits(op) or any(True for _ in _written(op)) for op in inner):
+        counted = (op for op in inner if op.operation not in but)
+        if not any(_waits(op) or any(True for _ in _written(op)) for op in counted):
             return None
-        return self.between(ops, memref)
+        return self.between(ops, memref, but=but)
 
-    def between(self, ops: Iterable[Op], memref: ir.Value) -> Op | None:
+    def between(self, ops: Iterable[Op], memref: ir.Value, *, but: Container[Op] = ()) -> Op | None:
         """The first op in or inside `ops` past which no load from `memref` may be moved, or None.
 
         That is one that may write what `memref` points to, or that waits for other kernels, which
@@ -57,6 +63,8 @@ class Writers:
         hazard = any(_clash(writer, memref) for writer in self._all)
         for op in ops if hazard or self._waits else ():
             for inner in (op, *walk(op.operation)):
+                if inner.operation in but:
+                    continue
                 if _waits(inner) or (hazard and (_clash(inner, memref) or is_ordering(inner))):
                     return inner
         return None

@@ -28,6 +28,7 @@ from ..layouts.coalescing import coalesced
 from ..staging.staged_copies import StagedCopy, copy_groups
 from .box_copies import why_no_box, why_no_map
 from .box_stores import HALF, WORD, panels_of, why_no_box_store
+from .dependent_launch import Waits, dependences, waits_around
 from .rings import Needs
 from .tile_loops import guard_at_top, loop_over_tiles
 from .warp_roles import PRODUCERS, WarpRoles, equal_roles, warp_roles
@@ -48,6 +49,7 @@ class Parting(NamedTuple):
         needs: what bounds and indices are computed from.
         turns: warpgroups that take the tiles of a CTA in turn; 1 where all share each.
         guard: the `scf.if` at the top of the kernel in which the loop stands, if it does.
+        waits: for kernels before this one, which threads that load do, too.
     """
 
     copies: list[StagedCopy]
@@ -58,6 +60,7 @@ class Parting(NamedTuple):
     needs: Needs
     turns: int
     guard: ir.Operation | None
+    waits: Waits
 
     @property
     def bytes(self) -> int:
@@ -178,7 +181,9 @@ class _Planning:
         if min(stages, room) < 2 and stages <= room:
             return "its ring would be of one stage"
         frame = [op for group in groups for op in group.frame]
-        return Parting(copies, frame, stages, room, roles, needs, self._turns, self._guard)
+        tiles = None if self._tiles is None else self._tiles.operation
+        waits = waits_around(kernel, loop.operation, tiles or self._guard)
+        return Parting(copies, frame, stages, room, roles, needs, self._turns, self._guard, waits)
 
     @property
     def _computing(self) -> int:
@@ -202,6 +207,7 @@ class _Planning:
             return f"'{asked.operation.name}' may depend on which threads there are"
         before = self._before()
         tiles = [] if self._tiles is None else [self._tiles]
+        apart = dependences(kernel)
         for copy in copies:
             view = copy.copy.opview
             assert isinstance(view, AsyncCopyOp)
@@ -216,9 +222,9 @@ class _Planning:
                 why = f"'{readers[0].name}' reads copied data, and only products wait for a ring"
             elif elsewhere:
                 why = f"'{elsewhere[0].name}' reads the copied data outside of its body"
-            elif writers.before(before, view.source) is not None:
+            elif writers.before(before, view.source, but=apart) is not None:
                 why = "the copied data may be written before it"
-            elif writers.between(tiles, view.source) is not None:
+            elif writers.between(tiles, view.source, but=apart) is not None:
                 why = "the copied data may be written by the previous tile"
             if why:
                 return why

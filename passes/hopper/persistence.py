@@ -11,6 +11,7 @@ from tilec.isa.wording import counted
 
 from ..analysis.effects import Writers
 from ..kernel_pass import Kernel
+from .dependent_launch import dependences
 from .parting import least_warpgroups, plan_parting
 
 
@@ -38,8 +39,9 @@ def why_a_tile_each(kernel: Kernel, loop: scf.ForOp, turns: int) -> str:
             f"{counted(plan.stages, 'stage')} of {plan.bytes} bytes, as its loop requires, leave "
             "no room for the stored tile"
         )
-    writers, ops = Writers(kernel.function), ops_at_top(kernel)
-    if any(writers.between(ops, copy.copy.operands[0]) is not None for copy in plan.copies):
+    writers, ops, apart = Writers(kernel.function), ops_at_top(kernel), dependences(kernel)
+    sources = [copy.copy.operands[0] for copy in plan.copies]
+    if any(writers.between(ops, source, but=apart) is not None for source in sources):
         return (
             "it may write data that the next tile loads (mark arguments that do not overlap "
             "others llvm.noalias)"

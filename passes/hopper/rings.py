@@ -30,6 +30,7 @@ from ..search import defining_op
 from ..staging.loop_stages import LoopStages, make_anew
 from ..staging.staged_copies import StagedCopy
 from .box_copies import Share, load_boxes
+from .dependent_launch import NO_WAITS, Waits, wait_again
 from .ordered_turns import OrderedTurns, needed
 from .warp_roles import PRODUCERS, WarpRoles
 
@@ -116,6 +117,7 @@ class Specialised(LoopStages):
         ctas: of a cluster, in which each loads a part of what `tile.multicast` says of for all.
         turns: warpgroups that take the tiles in turn; the loop is rewritten for any number of them.
         guard: the `scf.if` at the top of the kernel in which the loop stands, if it does.
+        waits: for kernels before this one, which threads that load do, too.
     """
 
     def __init__(
@@ -129,9 +131,11 @@ class Specialised(LoopStages):
         ctas: int = 1,
         turns: int = 1,
         guard: ir.Operation | None = None,
+        waits: Waits = NO_WAITS,
     ) -> None:
         super().__init__(loop, copies, stages)
         self._guard = guard
+        self._waits = waits
         self._tiles = None if tiles is None else tiles.operation
         self._roles = roles
         self._needs = needs
@@ -225,12 +229,14 @@ class Specialised(LoopStages):
                     rank = arith.remui(place, index_constant(self._ctas))
                     self._share = Share(self._ctas, rank)
                 start: list[Value] = [arith.integer(i32(), 0), arith.integer(i1(), 1)]
+                wait_again(self._waits.top)
                 if self._tiles is not None:
                     self._tiles_of_rounds(ring, start, self._tiles)
                 elif self._guard is not None:
                     with scf.if_(self._guard.operands[0]):
                         known: dict[Value, Value] = {}
                         make_anew(self._needs.of_tile, known)
+                        wait_again(self._waits.before)
                         self._rounds(ring, start, known)
                 else:
                     self._rounds(ring, start, {})
@@ -247,7 +253,10 @@ class Specialised(LoopStages):
         known: dict[Value, Value] = {tiles.regions[0].blocks[0].arguments[0]: block.arguments[0]}
         with ir.InsertionPoint(block):
             make_anew(self._needs.of_tile, known)
-            scf.yield_(self._rounds(ring, state, known))
+            wait_again(self._waits.before)
+            state = list(self._rounds(ring, state, known))
+            wait_again(self._waits.behind)
+            scf.yield_(state)
 
     def _rounds(
         self, ring: Ring, start: list[Value], known: Mapping[Value, Value]

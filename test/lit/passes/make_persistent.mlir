@@ -129,7 +129,8 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
   // CHECK-LABEL: gpu.func @rounds_of_a_place
   // CHECK-NOT: ctas_per_sm
   // WHY: is launched with one CTA per tile: the number of iterations may differ between tiles, and SMs that finish early would wait
-  gpu.func @rounds_of_a_place(%a: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %b: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %c: !Out {llvm.noalias}) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+  // WHY: has no clusters of 2 neighbours along y: only CTAs that take several tiles load for others
+  gpu.func @rounds_of_a_place(%a: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %b: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %c: !Out {llvm.noalias}) kernel attributes {known_block_size = array<i32: 256, 1, 1>, tile.cluster = array<i64: 1, 2, 1>} {
     %c0 = arith.constant 0 : index
     %c64 = arith.constant 64 : index
     %y = gpu.block_id y

@@ -131,6 +131,66 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
     gpu.return
   }
 
+  // A wait for kernels before this one is for the thread that loads, too; what lets others begin is not.
+  // CHECK-LABEL: gpu.func @dependent
+  // CHECK: tile.warpgroup_id
+  // CHECK: nvvm.elect.sync
+  // CHECK-NOT: tile.tma_load
+  // CHECK: nvvm.griddepcontrol {{.*}}wait
+  // CHECK-COUNT-3: tile.tma_load
+  // CHECK-NOT: tile.warpgroup_dot
+  // CHECK: nvvm.griddepcontrol {{.*}}launch_dependents
+  // CHECK: nvvm.griddepcontrol {{.*}}wait
+  // CHECK: tile.warpgroup_dot
+  // CHECK-NOT: nvvm.griddepcontrol
+  // WHY: 'nvvm.griddepcontrol' op is also executed by the thread that loads
+  gpu.func @dependent(%a: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %b: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %c: memref<?x?xf32>, %depth: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c64 = arith.constant 64 : index
+    %zero = arith.constant dense<0.0> : !D
+    nvvm.griddepcontrol launch_dependents
+    nvvm.griddepcontrol wait
+    %r = scf.for %k = %c0 to %depth step %c64 iter_args(%sum = %zero) -> (!D) {
+      %ta = tile.load %a[%c0, %k] masked : !Array -> !A
+      %tb = tile.load %b[%k, %c0] masked : !Array -> !B
+      %next = tile.dot %ta, %tb, %sum : !A, !B, !D
+      scf.yield %next : !D
+    }
+    tile.store %r, %c[%c0, %c0] masked : !D, memref<?x?xf32>
+    gpu.return
+  }
+
+  // Behind the loop of a tile only what follows waits, the next tile among it.
+  // CHECK-LABEL: gpu.func @dependent_tiles
+  // CHECK: nvvm.elect.sync
+  // CHECK-NOT: nvvm.griddepcontrol
+  // CHECK: scf.for
+  // CHECK: scf.for
+  // CHECK-COUNT-3: tile.tma_load
+  // CHECK: scf.yield
+  // CHECK-NEXT: }
+  // CHECK-NEXT: nvvm.griddepcontrol {{.*}}wait
+  // CHECK-NEXT: scf.yield
+  // CHECK: tile.warpgroup_dot
+  // CHECK: nvvm.griddepcontrol {{.*}}wait
+  gpu.func @dependent_tiles(%a: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %b: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %c: memref<?x?xf32> {llvm.noalias}, %depth: index, %rows: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c64 = arith.constant 64 : index
+    %c128 = arith.constant 128 : index
+    %zero = arith.constant dense<0.0> : !D
+    scf.for %row = %c0 to %rows step %c128 {
+      %r = scf.for %k = %c0 to %depth step %c64 iter_args(%sum = %zero) -> (!D) {
+        %ta = tile.load %a[%row, %k] masked : !Array -> !A
+        %tb = tile.load %b[%k, %c0] masked : !Array -> !B
+        %next = tile.dot %ta, %tb, %sum : !A, !B, !D
+        scf.yield %next : !D
+      }
+      nvvm.griddepcontrol wait
+      tile.store %r, %c[%row, %c0] masked : !D, memref<?x?xf32>
+    }
+    gpu.return
+  }
+
   // CHECK-LABEL: gpu.func @machine
   // CHECK-NOT: tile.tma_load
   // WHY: is not split into warps that load and warps that compute: 'tile.inline_asm_volatile' may depend on which threads there are

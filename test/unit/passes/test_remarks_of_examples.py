@@ -280,7 +280,7 @@ RULES: tuple[tuple[str, Callable[..., None]], ...] = (
     ),
     (r"lets (\d+) warpgroups take tiles in turn, .*", turns),
     (r"is for clusters of (\d+) neighbours along [xy]: each CTA loads a part of .*", cluster),
-    (r"has no clusters: .*", alone),
+    (r"has no clusters(?: of .*)?: .*", alone),
     (r"is of (\d+) columns of tensor memory, for which (\d+) are allocated", columns),
     (r"is not stored by boxes: .*", not_boxed),
     (
