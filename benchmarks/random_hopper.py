@@ -27,6 +27,7 @@ TRAITS = {
     "in flight across iterations": "wgmma.wait_group.sync.aligned 1;",
     "multicast": ".multicast::cluster",
     "stored by TMA": ".bulk_group",
+    "waits for kernels before": "griddepcontrol.wait",
 }
 """What is counted, by what the PTX of such a program has."""
 

@@ -5,7 +5,8 @@ the tile and of the matrices, warps, either operand transposed in memory, promis
 none, bounds or none, A computed on the way, a result that is cast or becomes A of a second product,
 its instruction pinned or left open, warps that load beside those that compute or none, CTAs that
 take one tile or several, in either order, on few SMs or many, two warpgroups in turn, extents that
-are loaded and CTAs without work, or two products. More: TILEC_RANDOM_HOPPER=1000 pytest …
+are loaded and CTAs without work, two products, or a wait for kernels before this one. More:
+TILEC_RANDOM_HOPPER=1000 pytest …
 """
 
 from __future__ import annotations
@@ -40,6 +41,9 @@ _IN_TURN = 0.8
 """Of programs of one warpgroup those that ask for two that take tiles in turn."""
 _GUARDED, _GATED = 0.15, 0.15
 """Of programs those whose extents are loaded, and those with two products."""
+_WHOLE, _WAITING = 0.5, 0.1
+"""Of programs those with wide results in rows of whole 16 bytes, as the kernel is promised, and
+those that wait for kernels before them."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +67,8 @@ class Program:
     sms: int
     guarded: bool = False
     gated: bool = False
+    whole: bool = False
+    waiting: str = ""
 
     @classmethod
     def draw(cls, seed: int) -> Program:
@@ -113,9 +119,15 @@ class Program:
         return replace(self, pins=f"{self.pins}, tile.pingpong = true") if wanted else self
 
     def _varied(self, draw: random.Random) -> Program:
-        """The same, at times with CTAs that leave out the loop, or with a second accumulator."""
+        """The same, at times with what the first programs did not have."""
         guarded, gated = draw.random() < _GUARDED, draw.random() < _GATED
-        return replace(self, guarded=guarded, gated=gated and self.kind != "halves")
+        one = replace(self, guarded=guarded, gated=gated and self.kind != "halves")
+        if draw.random() < _WAITING:
+            one = replace(one, waiting=draw.choice(["before", "behind"]))
+        if self.narrow or draw.random() >= _WHOLE:
+            return one
+        m, n, k = self.extents
+        return replace(one, whole=True, extents=(m, max(8, n // 8 * 8), k))
 
     def text(self) -> str:
         """The program."""
@@ -130,7 +142,7 @@ class Program:
         array = f"memref<?x?x{stored}, strided<[?, 1]>>"
         held = factor if self.narrow else result
         out = f"memref<?x?x{held}, strided<[?, 1]>>"
-        kept = "llvm.noalias" + self.narrow * (
+        kept = "llvm.noalias" + (self.narrow or self.whole) * (
             ", tile.aligned = 16 : i64, tile.sizes = array<i64: 1, 8>, "
             "tile.strides = array<i64: 8, 1>"
         )
@@ -155,6 +167,8 @@ class Program:
             carried, given, types = "%old = %zero, %other = %zero", "%new, %gate", f"{c}, {c}"
             again = f"\n      %gate = tile.dot {taken}, %tb, %other {pin} : {a}, {b}, {c}"
             behind = f"\n    %both = arith.{add} %sum, %sums#1 : {c}"
+        waits = {place: "" for place in ("", "before", "behind")}
+        waits[self.waiting] = "nvvm.griddepcontrol wait"
         summed = "%sums:2" if self.gated else "%sum"
         first = "%sums#0" if self.gated else "%sum"
         behind = behind.replace("%sum,", f"{first},")
@@ -196,12 +210,14 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {{
     %col = arith.muli %x, %cols : index
     %zero = arith.constant dense<{zero}> : {c}
     {enter}
+    {waits["before"]}
     {summed} = scf.for %k = %c0 to {depth} step %step iter_args({carried}) -> ({types}) {{
       {body}
       %tb = tile.load %b{at_b} : {array} -> {b}
       %new = tile.dot {taken}, %tb, %old {pin} : {a}, {b}, {c}{again}
       scf.yield {given} : {types}
-    }}{behind}
+    }}
+    {waits["behind"]}{behind}
     tile.store {last}, %c[%row, %col] masked : {stored_as}, {out}
     {leave}
     gpu.return
