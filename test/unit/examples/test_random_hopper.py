@@ -167,7 +167,7 @@ class Program:
             carried, given, types = "%old = %zero, %other = %zero", "%new, %gate", f"{c}, {c}"
             again = f"\n      %gate = tile.dot {taken}, %tb, %other {pin} : {a}, {b}, {c}"
             behind = f"\n    %both = arith.{add} %sum, %sums#1 : {c}"
-        waits = {place: "" for place in ("", "before", "behind")}
+        waits = dict.fromkeys(("", "before", "behind"), "")
         waits[self.waiting] = "nvvm.griddepcontrol wait"
         summed = "%sums:2" if self.gated else "%sum"
         first = "%sums#0" if self.gated else "%sum"
