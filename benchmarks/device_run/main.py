@@ -16,7 +16,7 @@ from tilec.isa import target as find_target
 from .driver import Cuda, DeviceError
 from .entries import collected, run_apart, run_here, write_lines
 from .machine import versions
-from .pack import Pack
+from .pack import ABOUT, Pack
 from .plan import TABLE, Entry, in_order, planned
 from .sections import SECTIONS, entries
 from .table import left_out, table, wrong
@@ -46,6 +46,8 @@ def main(folder: Path, arguments: Sequence[str], library: Any = None) -> int:
     for name in chosen:
         if name not in names:
             parser.error(f"unknown section '{name}'; there are {', '.join(names)}")
+    if not (folder / ABOUT).is_file():
+        parser.error(f"{folder} is not a pack: it has no {ABOUT}; pack_device.py makes packs")
     pack = Pack(folder)
     plan, seconds = in_order(entries(pack, chosen)), given.minutes * 60
     if given.plan:

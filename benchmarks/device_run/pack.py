@@ -11,6 +11,9 @@ from typing import Any
 
 from .trial import Trial
 
+ABOUT = "pack.json"
+"""What a pack is for, and which version made it."""
+
 
 @dataclass(frozen=True)
 class FormModule:
@@ -40,7 +43,7 @@ class Pack:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.about: dict[str, Any] = self.read("pack.json")
+        self.about: dict[str, Any] = self.read(ABOUT)
 
     def read(self, name: str) -> Any:
         """A JSON file of the pack."""

@@ -131,3 +131,12 @@ def test_inputs_and_checksums_take_as_long_as_planned():
     took = (time.process_time() - start) / 8
     assert took < _FORM_SECONDS + run.ctas * 3 * 512 / _FORM_BYTES
     assert np.isfinite(took)
+
+
+def test_a_folder_without_a_pack(tmp_path, capsys):
+    from device_run.main import main
+
+    with pytest.raises(SystemExit) as ended:
+        main(tmp_path, ["--plan"])
+    assert ended.value.code == 2
+    assert f"error: {tmp_path} is not a pack: it has no pack.json" in capsys.readouterr().err
