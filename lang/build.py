@@ -18,6 +18,8 @@ from .emit import emit, i64, i64s, located
 from .errors import KernelError
 from .interpreter import call
 from .old_values import drop_old_values
+from .pins import attributes_of
+from .settings import NO_PINS, Pins
 from .shared_arrays import noted
 from .source import FunctionSource
 from .specialization import ArrayType, ConstantValue, ScalarType, Specialization
@@ -57,6 +59,7 @@ def build(
     specialization: Specialization,
     *,
     warps: int,
+    pins: Pins = NO_PINS,
     context: ir.Context | None = None,
 ) -> BuiltKernel:
     """The program of a kernel, on tiles without layouts.
@@ -65,6 +68,7 @@ def build(
         source: of the kernel.
         specialization: what it is compiled for.
         warps: of a CTA.
+        pins: what it asks of passes.
         context: where to build it; a new one if None.
 
     Returns:
@@ -92,6 +96,8 @@ def build(
         if any(isinstance(a, Array) and a.updated for a in (*arguments.values(), *shared)):
             drop_old_values(function)
         function.attributes["arg_attrs"] = _facts(arguments, specialization)
+        for pinned, value in attributes_of(pins).items():
+            function.attributes[pinned] = value
         _verify(whole, place)
     arrays = [value for value in arguments.values() if isinstance(value, Array)]
     return BuiltKernel(

@@ -111,7 +111,9 @@ class Compilations:
         def now() -> Snapshot:
             return self._snapshot(specialization)
 
-        given = KernelInput(self._source, specialization, settings.warps, snapshot, now)
+        given = KernelInput(
+            self._source, specialization, settings.warps, settings.pins, snapshot, now
+        )
         compiled = _compile(given, settings, cache=cache_wanted(settings.cache, default=True))
         self._steady = now() == snapshot
         kernel = CompiledKernel(compiled, specialization, snapshot.lines)
@@ -153,7 +155,13 @@ def _built(
 
     leased = lease()
     try:
-        program = build(source, specialization, warps=settings.warps, context=leased.context)
+        program = build(
+            source,
+            specialization,
+            warps=settings.warps,
+            pins=settings.pins,
+            context=leased.context,
+        )
     except BaseException:
         leased.retire()
         raise

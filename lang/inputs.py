@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tilec.frontend.inputs import IN_PLACE, Built, Relocation
 from tilec.isa import TilecError
 
+from .settings import Pins
 from .snapshot import Snapshot
 from .source import FunctionSource
 from .specialization import Specialization
@@ -26,6 +27,7 @@ class KernelInput(NamedTuple):
         source: its Python.
         specialization: what it is compiled for.
         warps: of a CTA.
+        pins: what it asks of passes.
         snapshot: what it reads.
         now: gives what it reads at the moment.
     """
@@ -33,6 +35,7 @@ class KernelInput(NamedTuple):
     source: FunctionSource
     specialization: Specialization
     warps: int
+    pins: Pins
     snapshot: Snapshot
     now: Callable[[], Snapshot]
 
@@ -51,7 +54,7 @@ class KernelInput(NamedTuple):
             return None
         places = self.snapshot.spans if lineinfo else ()
         read, arguments = self.snapshot.digest, self.specialization.key()
-        return ("kernel", read, arguments, self.warps, versions(), places)
+        return ("kernel", read, arguments, self.warps, self.pins, versions(), places)
 
     def build(self, context: Callable[[], ir.Context]) -> Built:
         """Its program.
@@ -68,7 +71,9 @@ class KernelInput(NamedTuple):
                 "compile it again to see its stages"
             )
         given = context()
-        program = build(self.source, self.specialization, warps=self.warps, context=given)
+        program = build(
+            self.source, self.specialization, warps=self.warps, pins=self.pins, context=given
+        )
         return program.built()
 
 

@@ -153,7 +153,9 @@ class Kernel:
         from .build import build  # noqa: PLC0415
 
         found = self.specialize(*args, **kwargs)
-        return Transformed(build(self.source, found, warps=self.settings.warps).module, ())
+        return Transformed(
+            build(self.source, found, warps=self.settings.warps, pins=self.settings.pins).module, ()
+        )
 
     def compile(
         self, *args: Any, target: str | None = None, emit: str = "ptx", **kwargs: Any

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any, TypeGuard
 
-from tilec.dialects.tile.attributes import STAGES, UNROLL
+from tilec.dialects.tile.attributes import DEFER_WAIT, OVERLAP, STAGES, UNROLL
 from tilec.ir import mlir, ops
 from tilec.isa import TilecError
 
@@ -18,7 +18,7 @@ from .branches import choice
 from .casts import astype
 from .dtypes import bool_, intp
 from .elementwise import where
-from .emit import emit, i64
+from .emit import emit, flag, i64
 from .loop_values import LoopValues, RetypedError
 from .program import Range
 from .scope import Scope
@@ -56,6 +56,14 @@ def count(scope: Scope, node: ast.For, values: Range) -> BlockEnd:
         )
         if number is not None
     }
+    for attribute, name, wanted in (
+        (OVERLAP, "overlap", values.overlap),
+        (DEFER_WAIT, "defer_wait", values.defer_wait),
+    ):
+        if wanted not in (None, True, False):
+            raise TilecError(f"{name} of a loop is True, False or None, not {wanted!r}")
+        if wanted is not None:
+            attributes[attribute] = flag(wanted)
 
     def counted(loop: LoopValues) -> BlockEnd:
         begun = loop.initial()

@@ -1,12 +1,37 @@
-"""Layouts that the author of a kernel chooses, not tilec."""
+"""What the author of a kernel chooses, not tilec: layouts, and how CTAs share the grid."""
 
 from __future__ import annotations
 
-from tilec.dialects.tile.attributes import LAYOUT
+from typing import Any
+
+from tilec.dialects.tile.attributes import (
+    CTA_CLUSTER,
+    LAYOUT,
+    PERSISTENT,
+    PINGPONG,
+    RASTERIZE,
+    SCHEDULE,
+)
 from tilec.ir import mlir
 from tilec.isa import TilecError
 
+from .emit import flag, i64, i64s, text
+from .settings import Pins
 from .tile import Tile
+
+
+def attributes_of(pins: Pins) -> dict[str, Any]:
+    """The attributes of a `gpu.func` that say what its kernel asks for."""
+    order = pins.rasterize
+    rows = text(order) if isinstance(order, str) else None if order is None else i64(order)
+    found = {
+        CTA_CLUSTER: None if pins.cluster is None else i64s(pins.cluster),
+        PERSISTENT: None if pins.persistent is None else flag(pins.persistent),
+        PINGPONG: None if pins.pingpong is None else flag(pins.pingpong),
+        RASTERIZE: rows,
+        SCHEDULE: None if pins.schedule is None else text(pins.schedule),
+    }
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def with_layout(tile: Tile, layout: str) -> Tile:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypeAlias
 
+from tilec.dialects.tile.attributes import PROMOTE
 from tilec.isa import Product, TilecError, forms
 from tilec.isa.wording import counted
 
@@ -24,7 +25,7 @@ from .dtypes import (
     tfloat32,
 )
 from .elementwise import where
-from .emit import i64s, result, text, type_of, unit
+from .emit import flag, i64s, result, text, type_of, unit
 from .mathematics import isfinite
 from .shapes import zeros
 from .takes import pick
@@ -51,6 +52,7 @@ def dot(
     precision: Precision | None = None,
     form: str | None = None,
     warps: tuple[int, int] | None = None,
+    promote: bool | None = None,
 ) -> Tile:
     """`a @ b + acc`.
 
@@ -67,14 +69,18 @@ def dot(
             2^128 - 2^116 on to infinity, and factors below 2^-113 keep fewer bits.
         form: the instruction to use, by its PTX mnemonic; else tilec chooses.
         warps: how many warps share the rows and the columns; else tilec chooses.
+        promote: of floats of 8 bits, whether their sum begins at zero and is added to `acc` in
+            float32, which keeps terms that the matrix instruction would lose; False by default.
 
     Raises:
         TilecError: for shapes and types that do not fit.
     """
+    if promote not in (None, True, False):
+        raise TilecError(f"promote of a product is True, False or None, not {promote!r}")
     if precision is not None:
         return _of_float32(a, b, acc, dtype, precision, form, warps)
     if isinstance(a, Tile) and a.ndim == 3:
-        return _batched(a, b, acc, dtype, form, warps)
+        return _batched(a, b, acc, dtype, form, warps, promote)
     _check_matrices(a=a, b=b)
     a, b = _of_8_bits(a, b)
     if a.shape[1] != b.shape[0]:
@@ -82,7 +88,8 @@ def dot(
             f"shapes do not match: a is {a.shape[0]}x{a.shape[1]} and b {b.shape[0]}x{b.shape[1]}; "
             "b must have as many rows as a has columns"
         )
-    return _product("tile.dot", [a, b], acc, [], dtype, form, warps)
+    pins = None if promote is None else {PROMOTE: flag(promote)}
+    return _product("tile.dot", [a, b], acc, [], dtype, form, warps, pins)
 
 
 def _of_float32(
@@ -125,6 +132,7 @@ def _batched(
     dtype: Any,
     form: str | None,
     warps: tuple[int, int] | None,
+    promote: bool | None,
 ) -> Tile:
     """The products of the matrices of two stacks."""
     count = a.shape[0]
@@ -139,7 +147,15 @@ def _batched(
     sums = [None if acc is None else pick(acc, 0, at) for at in range(count)]
     return stack(
         [
-            dot(pick(a, 0, at), pick(b, 0, at), sums[at], dtype=dtype, form=form, warps=warps)
+            dot(
+                pick(a, 0, at),
+                pick(b, 0, at),
+                sums[at],
+                dtype=dtype,
+                form=form,
+                warps=warps,
+                promote=promote,
+            )
             for at in range(count)
         ]
     )
@@ -220,6 +236,7 @@ def _product(
     dtype: Any,
     form: str | None,
     warps: tuple[int, int] | None,
+    pins: dict[str, Any] | None = None,
 ) -> Tile:
     a, b = factors
     _check_elements(a, b)
@@ -233,7 +250,7 @@ def _product(
             f"a product of {a.dtype!r} adds up in {' or '.join(map(repr, legal))}, "
             f"not {acc.dtype!r}"
         )
-    attributes: dict[str, Any] = {}
+    attributes = dict(pins or {})
     if form is not None:
         if not isinstance(form, str):
             raise TilecError(f"form of a product is an instruction's mnemonic, not {form!r}")
@@ -241,9 +258,9 @@ def _product(
         attributes["form"] = text(form)
     if warps is not None:
         attributes["warps"] = i64s(_grid(warps))
-    for flag, tile in (("unsigned_a", a), ("unsigned_b", b)):
+    for unsigned, tile in (("unsigned_a", a), ("unsigned_b", b)):
         if tile.dtype.kind == "uint":
-            attributes[flag] = unit()
+            attributes[unsigned] = unit()
     operands = [tile.value for tile in (a, b, acc, *others)]
     return Tile(result(name, operands, type_of(acc.dtype, shape), attributes), acc.dtype, shape)
 

@@ -55,6 +55,8 @@ class Range:
         step: from one value to the next, positive.
         stages: buffers of the software pipeline; None lets tilec choose.
         unroll: turns of the loop made one; None lets tilec choose.
+        overlap: whether a product and one of the turn before are computed beside each other.
+        defer_wait: whether products are in flight when the next turn begins.
     """
 
     start: Any
@@ -62,6 +64,8 @@ class Range:
     step: Any = 1
     stages: int | None = None
     unroll: int | None = None
+    overlap: bool | None = None
+    defer_wait: bool | None = None
 
     def __iter__(self) -> Iterator[int]:
         """Count at compile time, as comprehensions do."""
@@ -91,6 +95,8 @@ def range(  # noqa: A001 (Python's name)
     *,
     stages: int | None = None,
     unroll: int | None = None,
+    overlap: bool | None = None,
+    defer_wait: bool | None = None,
 ) -> Iterator[int]:
     """Python's `range` as a loop of the kernel, with pins for its compilation.
 
@@ -100,9 +106,13 @@ def range(  # noqa: A001 (Python's name)
         step: positive.
         stages: buffers of the software pipeline; by default tilec chooses.
         unroll: turns of the loop made one; by default tilec chooses.
+        overlap: whether, on sm_90a, the first of two products of a turn is computed beside the
+            second of the turn before, as in attention; by default tilec chooses.
+        defer_wait: whether, on sm_90a, a turn's products are in flight until the next one has begun
+            its own; by default tilec chooses.
     """
     first, last = (0, start) if stop is None else (start, stop)
-    return cast("Iterator[int]", Range(first, last, step, stages, unroll))
+    return cast("Iterator[int]", Range(first, last, step, stages, unroll, overlap, defer_wait))
 
 
 def static_range(start: int, stop: int | None = None, step: int = 1) -> builtins.range:

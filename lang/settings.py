@@ -7,6 +7,27 @@ from typing import Any, NamedTuple
 from tilec.isa import TilecError, UnknownNameError
 
 
+class Pins(NamedTuple):
+    """What a kernel asks of the passes about its CTAs; None leaves a choice to them.
+
+    Attributes:
+        cluster: CTAs of a cluster along x, y and z, one of which may be 2, 4 or 8.
+        persistent: whether a CTA takes several tiles.
+        pingpong: whether two warpgroups take the tiles of a CTA in turn.
+        rasterize: rows of the grid that tiles go down before a next column, or `hilbert`.
+        schedule: how CTAs get further tiles, `static` or `dynamic`.
+    """
+
+    cluster: tuple[int, int, int] | None = None
+    persistent: bool | None = None
+    pingpong: bool | None = None
+    rasterize: int | str | None = None
+    schedule: str | None = None
+
+
+NO_PINS = Pins()
+
+
 class Settings(NamedTuple):
     """How a kernel is compiled and where it runs.
 
@@ -24,6 +45,13 @@ class Settings(NamedTuple):
         pipeline: the passes to run instead of those for the target, as `tilec.compile` takes them.
         numerics: the arithmetic of `interpret`: `hardware`, every operation rounded to its type;
             `f64`, every float a float64; `algebraic`, floats as integers modulo 2^w.
+        cluster: CTAs of a cluster along x, y and z, one of which may be 2, 4 or 8, for products
+            that warps load for by TMA; `(1, 1, 1)` for none, and None, as for the others below,
+            leaves it to tilec. A remark says why a choice is not followed.
+        persistent: whether each CTA takes several tiles of the grid.
+        pingpong: whether two warpgroups take the tiles of a CTA in turn; it has 4 warps.
+        rasterize: rows of the grid that tiles go down before a next column, or `hilbert`.
+        schedule: how CTAs get further tiles, `static` or `dynamic`.
     """
 
     warps: int = 4
@@ -36,6 +64,16 @@ class Settings(NamedTuple):
     wait: bool | None = None
     pipeline: Any = None
     numerics: str = "hardware"
+    cluster: tuple[int, int, int] | None = None
+    persistent: bool | None = None
+    pingpong: bool | None = None
+    rasterize: int | str | None = None
+    schedule: str | None = None
+
+    @property
+    def pins(self) -> Pins:
+        """What is asked of passes about CTAs."""
+        return Pins(*(getattr(self, name) for name in Pins._fields))
 
     def of_compilation(self) -> Settings:
         """What a compilation depends on."""
@@ -72,4 +110,32 @@ class Settings(NamedTuple):
             handle(found.stream)
         if isinstance(found.pipeline, list):
             found = found._replace(pipeline=tuple(found.pipeline))
+        if isinstance(found.cluster, list):
+            found = found._replace(cluster=tuple(found.cluster))
+        _check_pins(found.pins)
         return found
+
+
+def _check_pins(pins: Pins) -> None:
+    """Check that pins are such as attributes can say; passes judge what they ask for.
+
+    Raises:
+        TilecError: if they are not.
+    """
+    cluster = pins.cluster
+    if cluster is not None and not (
+        isinstance(cluster, tuple) and len(cluster) == 3 and all(map(_is_count, cluster))
+    ):
+        raise TilecError(f"cluster is (X, Y, Z), CTAs along each axis, or None, not {cluster!r}")
+    for name in ("persistent", "pingpong"):
+        if getattr(pins, name) not in (None, True, False):
+            raise TilecError(f"{name} is True, False or None, not {getattr(pins, name)!r}")
+    order = pins.rasterize
+    if not (order is None or order == "hilbert" or _is_count(order)):
+        raise TilecError(f"rasterize is a number of rows, 'hilbert' or None, not {order!r}")
+    if pins.schedule not in (None, "static", "dynamic"):
+        raise TilecError(f"schedule is 'static', 'dynamic' or None, not {pins.schedule!r}")
+
+
+def _is_count(number: object) -> bool:
+    return isinstance(number, int) and not isinstance(number, bool) and number > 0
