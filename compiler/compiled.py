@@ -227,15 +227,20 @@ class Compiled:
 
         Args:
             name: what the files, types and functions begin with.
-            stage: what the source holds: PTX, or a cubin for the target alone.
+            stage: what the source holds: PTX, or a cubin for the target alone. Where passes chose
+                copies of boxes, it also holds the kernels without, for arrays that no tensor map
+                describes, as `launch` would compile them.
 
         Raises:
             TilecError: for a name that is none in C, and arguments that C cannot pass.
         """
-        from .launch.c_launcher import c_launcher  # noqa: PLC0415
+        from .launch.c_launcher import Image, c_launcher  # noqa: PLC0415
 
-        code = self.cubin if stage is Stage.CUBIN else self.ptx
-        return c_launcher(self.abi, code, name)
+        def image(made: Compiled) -> Image:
+            return Image(made.abi, made.cubin if stage is Stage.CUBIN else made.ptx)
+
+        plain = self._without_maps if any(kernel.maps for kernel in self.kernels) else None
+        return c_launcher(*image(self), name, None if plain is None else image(plain))
 
     def launch(
         self,

@@ -24,6 +24,7 @@ from .c_arguments import (
     disjoint_checks,
     parameters_of,
 )
+from .c_fallback import HELPER, fallback
 from .c_tensor_maps import map_code
 
 _SCALARS = {
@@ -53,9 +54,22 @@ thread_local throw true try typeid typename typeof using virtual wchar_t xor xor
 
 module stream grid_x grid_y grid_z block_x block_y block_z parameters status config attribute code
 zero refusal refuse apart end_of extents strides steps box lower upper device sms ctas clusters
+plain plain_code has_map
 """
 _RESERVED = frozenset(_WORDS.split())
 """Names that kernels and arguments cannot have: words of C and C++, and the source's own."""
+
+
+class Image(NamedTuple):
+    """Kernels as a driver loads them.
+
+    Attributes:
+        abi: how they are launched.
+        code: PTX, or a cubin.
+    """
+
+    abi: Abi
+    code: str | bytes
 
 
 class Launcher(NamedTuple):
@@ -70,13 +84,17 @@ class Launcher(NamedTuple):
     source: str
 
 
-def c_launcher(abi: Abi, code: str | bytes, name: str) -> Launcher:
+def c_launcher(
+    abi: Abi, code: str | bytes, name: str, without_maps: Image | None = None
+) -> Launcher:
     """The header and the source that launch the kernels of a module.
 
     Args:
         abi: how they are launched.
         code: PTX, or a cubin.
         name: what files, types and functions begin with.
+        without_maps: the kernels without tensor maps, for arrays that none describes: empty ones,
+            and those whose rows are one. Without it such launches are refused.
 
     Raises:
         TilecError: for a name that is none in C, and arguments that C cannot pass.
@@ -88,7 +106,15 @@ def c_launcher(abi: Abi, code: str | bytes, name: str) -> Launcher:
     taken = set(_RESERVED)
     kernels = [_Kernel(kernel, name, _identifier(kernel.name, taken)) for kernel in abi.kernels]
     ranks = sorted({a.rank for kernel in kernels for a in kernel.arguments if a.rank})
-    return Launcher(_header(abi, kernels, ranks, name), _source(kernels, code, name))
+    plain = None
+    if without_maps is not None and any(kernel.maps for kernel in kernels):
+        plain = without_maps.code
+        entries = {entry.name: entry for entry in without_maps.abi.kernels}
+        for kernel in kernels:
+            if kernel.maps:
+                called = _identifier(f"{kernel.name}_plain", taken)
+                kernel.plain = _Kernel(entries[kernel.entry.name], name, called)
+    return Launcher(_header(abi, kernels, ranks, name), _source(kernels, code, plain, name))
 
 
 class _Kernel:
@@ -96,6 +122,8 @@ class _Kernel:
 
     def __init__(self, entry: KernelEntry, module: str, name: str) -> None:
         self.entry = entry
+        self.plain: _Kernel | None = None
+        """The same without tensor maps, of the other image."""
         self.name = name
         self.function = f"{module}_launch_{name}"
         self.maps = entry.maps
@@ -105,13 +133,17 @@ class _Kernel:
             called = argument.name or f"argument{len(self.arguments)}"
             self.arguments.append(_named(argument, _identifier(called, taken)))
 
+    @property
+    def passed(self) -> list[str]:
+        """What the launching function takes besides module, stream and arguments."""
+        grid = [f"grid_{axis}" for axis in "xyz"] if self.entry.grid is None else []
+        block = [f"block_{axis}" for axis in "xyz"] if self.entry.block is None else []
+        return grid + block
+
     def declared(self, module: str) -> str:
         """The launching function's head."""
         given = [f"const {module}_module *module"]
-        if self.entry.grid is None:
-            given += [f"unsigned grid_{axis}" for axis in "xyz"]
-        if self.entry.block is None:
-            given += [f"unsigned block_{axis}" for axis in "xyz"]
+        given += [f"unsigned {extent}" for extent in self.passed]
         given.append("CUstream stream")
         given += [argument.declared for argument in self.arguments]
         inside = ",\n    ".join(given)
@@ -139,6 +171,9 @@ def _identifier(name: str, taken: set[str]) -> str:
 def _header(abi: Abi, kernels: Sequence[_Kernel], ranks: Sequence[int], name: str) -> str:
     guard = f"TILEC_{name.upper()}_H"
     fields = "".join(f"  CUfunction {kernel.name};\n" for kernel in kernels)
+    if plain := [kernel.plain for kernel in kernels if kernel.plain]:
+        fields += "  /* For arrays that no tensor map describes. */\n  CUmodule plain;\n"
+        fields += "".join(f"  CUfunction {kernel.name};\n" for kernel in plain)
     return f"""/* How to launch kernels that tilec compiled for {abi.target.name}. */
 #ifndef {guard}
 #define {guard}
@@ -188,19 +223,38 @@ def _declaration(kernel: _Kernel, name: str) -> str:
     return f"/* {entry.name}{threads}:{said} */\n{kernel.declared(name)};\n\n"
 
 
-def _source(kernels: Sequence[_Kernel], code: str | bytes, name: str) -> str:
+def _held(code: str | bytes, called: str) -> str:
+    """An image as an array of C."""
     data = code.encode() + b"\0" if isinstance(code, str) else code
     rows = (data[at : at + 20] for at in range(0, len(data), 20))
     held = ",\n".join("  " + ",".join(map(str, row)) for row in rows)
+    return f"static _Alignas(16) const unsigned char {called}[] = {{\n{held}\n}};\n"
+
+
+def _source(
+    kernels: Sequence[_Kernel], code: str | bytes, plain: str | bytes | None, name: str
+) -> str:
+    others = [kernel.plain for kernel in kernels if kernel.plain]
+    definitions = [_definition(kernel, name, "static ") for kernel in others]
+    definitions += [_definition(kernel, name) for kernel in kernels]
+    loaded, unloaded = "", "  return cuModuleUnload(module->module);\n"
+    if plain is not None:
+        loaded = (
+            "  if (status == CUDA_SUCCESS)\n"
+            "    status = cuModuleLoadData(&module->plain, plain_code);\n"
+            + "".join(_lookup(kernel, "plain") for kernel in others)
+        )
+        unloaded = (
+            "  CUresult status = cuModuleUnload(module->plain);\n"
+            "  CUresult first = cuModuleUnload(module->module);\n"
+            "  return first == CUDA_SUCCESS ? status : first;\n"
+        )
     return f"""/* Launches kernels that tilec compiled; see {name}.h. */
 #include "{name}.h"
 
 #include <stddef.h>
 
-static _Alignas(16) const unsigned char code[] = {{
-{held}
-}};
-
+{_held(code, "code")}{"" if plain is None else _held(plain, "plain_code")}
 static _Thread_local const char *refusal = "";
 
 const char *{name}_refused(void) {{ return refusal; }}
@@ -209,14 +263,15 @@ static CUresult refuse(const char *why) {{
   refusal = why;
   return CUDA_ERROR_INVALID_VALUE;
 }}
-{_HELPERS}
+{_HELPERS}{"" if plain is None else HELPER}
 CUresult {name}_load({name}_module *module) {{
   CUresult status = cuModuleLoadData(&module->module, code);
-{"".join(_lookup(kernel) for kernel in kernels)}  return status;
+{"".join(_lookup(kernel) for kernel in kernels)}{loaded}  return status;
 }}
 
-CUresult {name}_unload({name}_module *module) {{ return cuModuleUnload(module->module); }}
-{"".join(_definition(kernel, name) for kernel in kernels)}"""
+CUresult {name}_unload({name}_module *module) {{
+{unloaded}}}
+{"".join(definitions)}"""
 
 
 _HELPERS = """
@@ -237,7 +292,7 @@ static inline CUdeviceptr end_of(CUdeviceptr data, int rank, const int64_t *shap
 """
 
 
-def _lookup(kernel: _Kernel) -> str:
+def _lookup(kernel: _Kernel, image: str = "module") -> str:
     entry, where = kernel.entry, f"module->{kernel.name}"
     shared = (
         f"  if (status == CUDA_SUCCESS)\n    status = cuFuncSetAttribute({where}, "
@@ -247,13 +302,13 @@ def _lookup(kernel: _Kernel) -> str:
     )
     return (
         "  if (status == CUDA_SUCCESS)\n    status = cuModuleGetFunction("
-        f'&{where}, module->module, "{entry.name}");\n{shared}'
+        f'&{where}, module->{image}, "{entry.name}");\n{shared}'
     )
 
 
-def _definition(kernel: _Kernel, name: str) -> str:
+def _definition(kernel: _Kernel, name: str, linkage: str = "") -> str:
     body = "".join(f"  {line}\n" if line else "\n" for line in _body(kernel))
-    return f"\n{kernel.declared(name)} {{\n{body}}}\n"
+    return f"\n{linkage}{kernel.declared(name)} {{\n{body}}}\n"
 
 
 def _body(kernel: _Kernel) -> Iterator[str]:
@@ -277,6 +332,9 @@ def _body(kernel: _Kernel) -> Iterator[str]:
         for axis, count in zip("xyz", entry.block, strict=True):
             yield f"unsigned block_{axis} = {count};"
     yield "if (grid_x == 0 || grid_y == 0 || grid_z == 0) return CUDA_SUCCESS;"
+    if kernel.plain is not None:
+        given = ["module", *kernel.passed, "stream", *(one.name for one in kernel.arguments)]
+        yield from fallback(kernel.maps, kernel.arguments, kernel.plain.function, given)
     if entry.ctas_per_sm is not None:
         yield from _resident_ctas(entry.ctas_per_sm, prod(entry.cluster or ()))
     for number, map_ in enumerate(kernel.maps):

@@ -197,6 +197,40 @@ def test_a_kernel_of_clusters_is_launched_so(tmp_path: Path) -> None:
 
 
 @needs_c
+@pytest.mark.parametrize(
+    ("a", "b", "block"),
+    [
+        ("{200, 72}, {72, 1}", "{72, 136}, {136, 1}", 384),
+        ("{200, 0}, {72, 1}", "{0, 136}, {136, 1}", 256),  # no elements
+        ("{200, 72}, {0, 1}", "{72, 136}, {136, 1}", 256),  # rows that are one
+        ("{1, 72}, {0, 1}", "{72, 136}, {136, 1}", 384),  # one row
+    ],
+)
+def test_arrays_that_no_map_describes(tmp_path: Path, a: str, b: str, block: int) -> None:
+    """They are for the kernel without maps, whose threads copy themselves, a CTA a tile."""
+    compiled = tilec.compile(GEMM.read_text(encoding="utf-8"), target="sm_90a")
+    for suffix, made in zip((".h", ".c"), compiled.c_launcher("kernels"), strict=True):
+        (tmp_path / f"kernels{suffix}").write_text(made, encoding="utf-8")
+    main = f"""#include "kernels.h"
+    int main(void) {{
+      kernels_module module;
+      tilec_array2 a = {{1 << 20, {a}}}, b = {{1 << 21, {b}}};
+      tilec_array2 c = {{1 << 22, {{200, 136}}, {{136, 1}}}};
+      if (kernels_load(&module)) return 2;
+      if (kernels_launch_gemm(&module, 2, 2, 1, 0, &a, &b, &c)) return 3;
+      return kernels_unload(&module);
+    }}"""
+    (tmp_path / "main.c").write_text(main, encoding="utf-8")
+    program = built(tmp_path, tmp_path / "main.c", tmp_path / "kernels.c")
+    code, lines, _ = ran(program, [])
+    assert code == 0
+    assert any(line.startswith("map") for line in lines) == (block == 384)
+    (launched,) = (line.split() for line in lines if line.startswith("launch"))
+    grid = ["2", "1", "1"] if block == 384 else ["2", "2", "1"]  # of three SMs, one cluster
+    assert launched[1:5] == [*grid, str(block)]
+
+
+@needs_c
 @pytest.mark.skipif(not shutil.which("c++"), reason="no C++ compiler")
 def test_the_header_is_c_plus_plus(tmp_path: Path) -> None:
     sources(tmp_path)
