@@ -11,7 +11,7 @@ from tilec.isa import TilecError
 from tilec.isa.described_product import DescribedProduct, described_product
 from tilec.isa.dtypes import numpy_type
 from tilec.isa.instruction_descriptor import InstructionDescriptor
-from tilec.isa.tensor_clauses import SCALED_INPUT
+from tilec.isa.tensor_clauses import SCALED_INPUT, WIDE
 from tilec.isa.tensor_memory import LANES
 from tilec.isa.tensor_products import EXPONENTS, SCALED_INPUT_KINDS, TensorProduct
 from tilec.isa.tensor_shapes import product_kind
@@ -28,7 +28,9 @@ from .tensor_forms import check_target
 from .tensor_memory import ctas_of
 from .tensor_operands import Values, decode_shared, decode_tensor, placed
 from .tensor_places import Places, TensorPlaces
-from .tensor_side_operands import read_metadata, read_scales
+from .tensor_side_operands import read_metadata, read_scales, zero_columns
+
+_NO_WIDE = "with K = 96 is not simulated: where its scale factors stand is not published"
 
 
 class TensorMultiply:
@@ -61,6 +63,7 @@ class TensorMultiply:
         if not operands:
             raise binding.error(f"'{binding.instruction.mnemonic}' lacks its predicate")
         self._adds = binding.source(operands.pop(0), "pred")
+        self._zeros = self._columns(operands) if self.product.stationary else None
         self._exponent = self._last(operands)
 
     def _refuse(self) -> None:
@@ -77,9 +80,12 @@ class TensorMultiply:
         """The slot of the instruction descriptor; a constant that is none is refused."""
         if isinstance(operand, Integer):
             try:
-                _ = self._descriptor(operand.value)
+                wide = self._descriptor(operand.value).wide
             except TilecError as error:
                 raise self._binding.error(f"'{self.product.mnemonic}': {error}") from None
+            if wide:
+                check_target(self._binding, WIDE.since, f"K = 96 of {self.product.mnemonic}")
+                raise self._binding.error(f"'{self.product.mnemonic}' {_NO_WIDE}")
         return self._binding.exact(operand, "b32")
 
     def _descriptor(self, word: int) -> InstructionDescriptor:
@@ -106,15 +112,24 @@ class TensorMultiply:
         """The exponent by which D is divided first."""
         if not operands:
             return 0
-        if self.product.stationary:
-            _ = self._binding.exact(operands[0], "b64")
-            raise self._binding.error(f"'{self.product.mnemonic}' with a mask is not simulated")
         (one,) = operands
         legal = self.product.kind in SCALED_INPUT_KINDS
         if not legal or not isinstance(one, Integer) or one.value not in EXPONENTS:
             raise self._binding.error(f"'{self.product.mnemonic}' takes no such exponent")
         check_target(self._binding, SCALED_INPUT, f"the exponent of {self.product.mnemonic}")
         return one.value
+
+    def _columns(self, operands: list[Operand]) -> int | None:
+        """The slot of the mask that says which columns of B count as 0; None without."""
+        if not operands:
+            return None
+        one = operands.pop(0)
+        if isinstance(one, Integer):
+            try:
+                _ = zero_columns(one.value)
+            except TilecError as error:
+                raise self._binding.error(f"'{self.product.mnemonic}': {error}") from None
+        return self._binding.exact(one, "b64")
 
     def step(self) -> None:
         """Execute it, thread by thread."""
@@ -133,7 +148,7 @@ class TensorMultiply:
         word = self._places.value(self._idesc, thread)
         descriptor = self._descriptor(word)
         if descriptor.wide:
-            raise TilecError("K = 96 is not simulated")
+            raise TilecError(f"its instruction {_NO_WIDE}")
         form = described_product(
             descriptor,
             product.group,
@@ -147,6 +162,10 @@ class TensorMultiply:
         reads: list[tuple[int, Array, bool]] = []
         a = self._left(form, descriptor, thread, ctas, reads)
         b = self._shared(form.operand("b"), self._b, descriptor.transpose_b, thread, ctas, reads)
+        if self._zeros is not None:
+            mask = zero_columns(self._places.value(self._zeros, thread))
+            zero = np.array(mask.columns(form.shape.m, form.shape.n))
+            b = np.where(zero[:, None], np.zeros((), b.dtype), b)
         self._watch(thread, ctas, places, reads)
         c = self._before(form, thread, places)
         signs = (-1 if descriptor.negate_a else 1, -1 if descriptor.negate_b else 1)
