@@ -345,6 +345,21 @@ def test_faults(fault):
     assert any(message in one for one in said), said
 
 
+def test_a_kernel_without_fences_gets_advice():
+    """As Triton's are, which hardware makes right; a kernel with some lacks one."""
+    text, count = re.subn(r"tcgen05.fence::\w+;", "", KERNEL)
+    assert count == 4
+    shown = [np.zeros((128, 32), np.float32), np.zeros((128, 32), np.uint8)]
+    shown += [np.zeros((32, 32), np.uint8), np.zeros((128, 32), np.float32)]
+    report = launch(text, "try_instruction", (1,), (128,), shown, arch="sm_100a")
+    assert report.ok
+    assert {one.kind for one in report.advice} == {"tensor-fence"}
+    said = "\n".join(map(str, report.advice))
+    assert "without a tcgen05.fence::after_thread_sync behind the wait for its commit" in said
+    assert "without a tcgen05.fence::before_thread_sync between 'tcgen05.st" in said
+    assert launch(KERNEL, "try_instruction", (1,), (128,), shown, arch="sm_100a").advice == []
+
+
 TWO_COMMITS = [
     (r"(\.shared .align 8 .b64 done;)", r"\1 .shared .align 8 .b64 first;"),
     (r"(@%one mbarrier.init\S* )\[done\], 1;", r"\1[first], 1; \1[done], 1;"),
