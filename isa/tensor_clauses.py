@@ -32,8 +32,6 @@ def architectures(least: str = "8.6") -> tuple[Since, ...]:
 
 INTEGERS = _clauses(("sm_100a", "sm_101a", "sm_110a"), "8.6")
 """`.kind::i8`."""
-SCALED_INPUT = (*_clauses(("sm_100a",), "8.6"), *_clauses(("sm_100f",), "8.8"))
-"""The accumulator times a power of two."""
 REDUCTIONS = _clauses(("sm_101a", "sm_103f", "sm_101f", "sm_110f"), "8.8")
 """`tcgen05.ld.red`."""
 EXCLUSIVE = _clauses(("sm_100f", "sm_101f", "sm_110f"), "9.4")
@@ -44,7 +42,7 @@ RUBIN = _clauses(("sm_107f",), "9.4")
 
 @dataclass(frozen=True, slots=True)
 class Option(Available):
-    """What an instruction descriptor asks for, and some targets have.
+    """What an operand or an instruction descriptor asks for, and some targets have.
 
     Attributes:
         ptx: what it is called.
@@ -55,5 +53,10 @@ class Option(Available):
     since: tuple[Since, ...]
 
 
+SCALED_INPUT = Option(
+    "tcgen05.mma with an accumulator that is divided first",
+    (*_clauses(("sm_100a",), "8.6"), *_clauses(("sm_100f",), "8.8")),
+)
+"""The accumulator times a power of two."""
 WIDE = Option("K = 96", _clauses(("sm_103a",), "8.8"))
 """K of 4-bit elements, which no assembler sees: a bit of the instruction descriptor."""

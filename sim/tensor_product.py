@@ -71,7 +71,8 @@ class TensorMultiply:
         product = self.product
         if ".ashift" in product.ptx:
             raise self._binding.error(
-                f"'{product.mnemonic}' is not simulated: .ashift is not supported"
+                f"'{product.mnemonic}' is not simulated: which way .ashift moves rows is not "
+                "published"
             )
         if product_kind(product.kind).of_floats and self.machine.numerics == "algebraic":
             raise self._binding.error(f"'{product.mnemonic}' has no meaning in algebraic numerics")
@@ -116,7 +117,7 @@ class TensorMultiply:
         legal = self.product.kind in SCALED_INPUT_KINDS
         if not legal or not isinstance(one, Integer) or one.value not in EXPONENTS:
             raise self._binding.error(f"'{self.product.mnemonic}' takes no such exponent")
-        check_target(self._binding, SCALED_INPUT, f"the exponent of {self.product.mnemonic}")
+        check_target(self._binding, SCALED_INPUT.since, f"the exponent of {self.product.mnemonic}")
         return one.value
 
     def _columns(self, operands: list[Operand]) -> int | None:
@@ -197,9 +198,8 @@ class TensorMultiply:
             return np.zeros(places.lanes.shape, kind)
         self._places.check_written("D", thread, places)
         words = self.machine.tensor.data[places]
-        if kind.itemsize == 2:
-            return np.ascontiguousarray(words.astype(np.uint16)).view(kind)
-        values: Values = np.ascontiguousarray(words).view(kind)
+        unit = words.astype(np.uint16) if kind.itemsize == 2 else words
+        values: Values = np.ascontiguousarray(unit).view(kind)
         return np.ldexp(values, -self._exponent) if self._exponent else values
 
     def _after(self, thread: Thread, places: Places, d: Values) -> None:

@@ -73,7 +73,7 @@ def _bind(binding: Binding) -> Step:
         return _move(binding, found)
     binder = _BINDERS.get(binding.modifiers[0])
     if binder is None:
-        raise binding.error(f"'{found.ptx}' is not simulated")
+        raise binding.error(f"'{found.ptx}' is not simulated: which way rows move is not published")
     return binder(binding)
 
 
