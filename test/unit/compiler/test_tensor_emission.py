@@ -54,7 +54,8 @@ def check(chosen: Chosen, name: str, assemblers_for: Callable[..., list[Any]]) -
     wanted = list(expected(chosen))
     assert found == wanted
     assert ptx.count("tcgen05.mma") == sum(map(len, wanted))
-    assert assemblers_for(TARGETS[name])[-1].run(ptx, name) == (0, "")
+    ptxas = assemblers_for(TARGETS[name])[-1]
+    assert ptxas.run(ptx, ptxas.architecture(TARGETS[name])) == (0, "")
     return sum(map(len, wanted))
 
 
