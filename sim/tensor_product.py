@@ -21,6 +21,7 @@ from tilec.layout.tensor_memory import accumulator, left_operand
 from .alu import Array
 from .binding import Binding
 from .checks.in_flight import Thread
+from .checks.tensor_memory import Accumulator
 from .ptx.module import Integer, Operand, Vector
 from .shared_operands import CHUNK, gather
 from .tensor.tensor_product import Sides, multiply_tensors
@@ -302,6 +303,7 @@ class TensorMultiply:
         for _, granules, _ in reads:
             observer.traffic.count_operand(self.instruction, granules.size * CHUNK)
         columns = np.unique(places.columns)
+        sums = Accumulator(int(places.lanes.min()), int(columns[0]), *places.lanes.shape)
         for cta in ctas:
             own = [(granules, padded) for home, granules, padded in reads if home == cta]
-            observer.tensor.product(self.instruction, thread, columns, own, cta)
+            observer.tensor.product(self.instruction, thread, columns, own, cta, sums)

@@ -41,6 +41,20 @@ class _Wrong(NamedTuple):
     fence: bool = False
 
 
+class Accumulator(NamedTuple):
+    """The sums of a product: the first lane and column, rows and columns."""
+
+    lane: int
+    column: int
+    m: int
+    n: int
+
+
+def _differ(one: Accumulator | None, other: Accumulator | None) -> bool:
+    """Whether two products have sums of other shapes in the same lanes; not of two copies."""
+    return one is not None and other is not None and one != other and one.lane == other.lane
+
+
 @dataclass(slots=True)
 class _Touch:
     """The last load or store of a column by a warp.
@@ -80,6 +94,8 @@ class TensorChecks:
         self._commits: dict[Thread, Commit] = {}
         self._issuers: dict[int, tuple[int, int, int]] = {}
         """CTA and number of the warp that issued an operation, and when."""
+        self._accumulators: dict[int, Accumulator | None] = {}
+        """Place and shape of the sums of an operation; None of a copy."""
         self._takers: dict[int, tuple[Instruction, Thread]] = {}
         self._number = 0
         self._restarts = 0
@@ -114,6 +130,7 @@ class TensorChecks:
         columns: Array,
         reads: Sequence[tuple[Array, bool]],
         cta: int,
+        accumulator: Accumulator | None = None,
     ) -> None:
         """A thread has columns of a CTA written, from granules of that CTA's shared memory.
 
@@ -124,9 +141,11 @@ class TensorChecks:
             reads: granules of 16 bytes of each operand, each once, and whether some of their bytes
                 are padding.
             cta: the thread's, or the other one of its pair.
+            accumulator: of a product: only those with the same one follow each other by
+                themselves (PTX ISA 9.7.16.6.2).
         """
         self._after_touches(instruction, thread, columns, "writes", cta)
-        self._after_products(instruction, thread, columns, "writes", cta)
+        self._after_products(instruction, thread, columns, "writes", cta, accumulator)
         issued = self._open.setdefault(thread, [])
         for granules, padded in reads:
             if self.orders is not None:
@@ -137,6 +156,7 @@ class TensorChecks:
         made = self._made(instruction, cta, columns)
         now = int(self.progress.clocks.now[thread[0]])
         self._issuers[made.number] = thread[0], thread[1], now
+        self._accumulators[made.number] = accumulator
         writers = self._writers.setdefault(cta, [None] * COLUMNS)
         for column in columns.tolist():
             writers[column] = made
@@ -166,9 +186,18 @@ class TensorChecks:
         return found
 
     def _after_products(
-        self, instruction: Instruction, thread: Thread, columns: Array, verb: str, home: int
+        self,
+        instruction: Instruction,
+        thread: Thread,
+        columns: Array,
+        verb: str,
+        home: int,
+        accumulator: Accumulator | None = None,
     ) -> None:
-        """Products of other warps that write the same columns must be over, or issued before."""
+        """Products of other warps that write the same columns must be over, or issued before.
+
+        Those of other shapes must be over in any case.
+        """
         cta, warp, _ = thread
         writers = self._writers.get(home)
         if writers is None:
@@ -177,11 +206,17 @@ class TensorChecks:
         found = {w.number: w for c in columns.tolist() if (w := writers[c]) is not None}
         for operation in found.values():
             issuer_cta, issuer, when = self._issuers[operation.number]
-            if (issuer_cta, issuer) == (cta, warp):
+            before = self._accumulators[operation.number]
+            if not _differ(accumulator, before):
+                if (issuer_cta, issuer) == (cta, warp):
+                    continue
+                if self._seen(thread, issuer_cta, issuer) >= when:
+                    continue
+                wrong = self._early(operation, cta, warp, "writes")
+            elif operation.visible(self.progress.clocks, cta, warp):
                 continue
-            if self._seen(thread, issuer_cta, issuer) >= when:
-                continue
-            wrong = self._early(operation, cta, warp, "writes")
+            else:
+                wrong = _Wrong(self._unseen(operation, "writes as another shape"))
             if wrong:
                 self._say(instruction, thread, f"{verb} columns of tensor memory", wrong)
                 return

@@ -360,6 +360,46 @@ def test_a_kernel_without_fences_gets_advice():
     assert launch(KERNEL, "try_instruction", (1,), (128,), shown, arch="sm_100a").advice == []
 
 
+def again(text, change, columns=0):
+    """The kernel with another product behind the first, into the same columns or later ones."""
+    line = re.search(r"\n *@%one tcgen05.mma.*", text)[0]
+    other = line.replace("0x8080010", change).replace("[%acc]", f"[%acc+{columns}]")
+    return text.replace(line, line + other)
+
+
+@pytest.mark.parametrize(
+    ("change", "columns", "says"),
+    [
+        ("0x8080010", 0, ""),
+        ("0x8040010", 0, "which 'tcgen05.mma.cta_group::1.kind::f16' of line"),
+        ("0x8040010", 16, "writes as another shape, and no tcgen05.commit follows that"),
+    ],
+)
+def test_products_of_other_shapes_do_not_follow_each_other(change, columns, says):
+    """PTX ISA 9.7.16.6.2: those of the same accumulator and shape do."""
+    made = again(KERNEL, change, columns)
+    shown = [np.zeros((128, 32), np.float32), np.zeros((128, 32), np.uint8)]
+    shown += [np.zeros((32, 32), np.uint8), np.zeros((128, 32), np.float32)]
+    report = launch(made, "try_instruction", (1,), (128,), shown, arch="sm_100a")
+    said = "\n".join(map(str, report.findings))
+    assert says in said if says else not said
+
+
+def test_requests_for_columns_do_not_grow():
+    """PTX ISA 9.7.16.7.1; columns given back between do not help."""
+    alloc = "@%first tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [place], {};"
+    free = "@%first tcgen05.dealloc.cta_group::1.sync.aligned.b32 %acc, {};"
+    shown = [np.zeros((128, 32), np.float32), np.zeros((128, 32), np.uint8)]
+    shown += [np.zeros((32, 32), np.uint8), np.zeros((128, 32), np.float32)]
+    for count, says in ((32, ""), (64, "asks for 64 columns after 32; requests may not grow")):
+        more = f"bar.sync 0; ld.shared.b32 %acc, [place];\n{free.format(count)}\n"
+        text = KERNEL.replace("\n    ret;", f"\n{alloc.format(count)}\n{more}    ret;")
+        assert text != KERNEL
+        report = launch(text, "try_instruction", (1,), (128,), shown, arch="sm_100a")
+        said = "\n".join(map(str, report.findings))
+        assert says in said if says else not said
+
+
 TWO_COMMITS = [
     (r"(\.shared .align 8 .b64 done;)", r"\1 .shared .align 8 .b64 first;"),
     (r"(@%one mbarrier.init\S* )\[done\], 1;", r"\1[first], 1; \1[done], 1;"),
