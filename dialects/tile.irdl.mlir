@@ -469,6 +469,14 @@ module {
       %8 = irdl.base "#builtin.string" 
       irdl.attributes {"form" = %7, "types" = %8}
     }
+    irdl.operation @tcgen05_cp {
+      %0 = irdl.any
+      %1 = irdl.any
+      %2 = irdl.any
+      irdl.operands(source: %0, target: %1, indices: variadic %2)
+      %3 = irdl.base "#builtin.string" 
+      irdl.attributes {"form" = %3}
+    }
     irdl.operation @tcgen05_ld {
       %0 = irdl.any
       %1 = irdl.any
@@ -493,14 +501,6 @@ module {
       irdl.results(waited: variadic %1)
     }
     irdl.operation @tcgen05_wait_st 
-    irdl.operation @tcgen05_cp {
-      %0 = irdl.any
-      %1 = irdl.any
-      %2 = irdl.any
-      irdl.operands(source: %0, target: %1, indices: variadic %2)
-      %3 = irdl.base "#builtin.string" 
-      irdl.attributes {"form" = %3}
-    }
     irdl.operation @tcgen05_commit {
       %0 = irdl.any
       %1 = irdl.any
@@ -521,6 +521,11 @@ module {
       %4 = irdl.any
       irdl.results(fragment: %3, reduced: %4)
     }
+    irdl.operation @tcgen05_shift {
+      %0 = irdl.any
+      %1 = irdl.any
+      irdl.operands(buffer: %0, indices: variadic %1)
+    }
     irdl.operation @tcgen05_mma_sp {
       %0 = irdl.any
       %1 = irdl.any
@@ -532,6 +537,20 @@ module {
       %6 = irdl.base "#builtin.string" 
       %7 = irdl.base "#builtin.string" 
       irdl.attributes {"form" = %6, "types" = %7}
+    }
+    irdl.operation @tcgen05_mma_sp_scaled {
+      %0 = irdl.any
+      %1 = irdl.any
+      %2 = irdl.any
+      %3 = irdl.any
+      %4 = irdl.any
+      %5 = irdl.any
+      %6 = irdl.any
+      %7 = irdl.any
+      irdl.operands(a: %0, b: %1, d: %2, accumulate: %3, e: %4, sfa: %5, sfb: %6, indices: variadic %7)
+      %8 = irdl.base "#builtin.string" 
+      %9 = irdl.base "#builtin.string" 
+      irdl.attributes {"form" = %8, "types" = %9}
     }
     irdl.operation @warpgroup_dot {
       %0 = irdl.any

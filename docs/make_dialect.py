@@ -76,6 +76,8 @@ _GROUPS = {
     "Block-scaled products of tiles in tensor memory": "tensor_dot_scaled",
     "Products in tensor memory": "tcgen05",
     "Sparse products in tensor memory": "tcgen05_sp",
+    "Copies to tensor memory": "tcgen05_cp",
+    "Rows of tensor memory that move": "tcgen05_shift",
     "Loads, stores and order of tensor memory": "tcgen05_moves",
     "Loads from tensor memory that reduce": "tcgen05_ld_red",
     "wmma": "wmma",

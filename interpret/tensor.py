@@ -105,6 +105,13 @@ def elements(view: TensorView, matrix: int, rows: slice, cols: slice) -> Element
     return Elements((view.number, packed), lanes, columns * packed + part, cells)
 
 
+def only(found: Elements, some: Array) -> Elements:
+    """Those of some elements that are chosen."""
+    lanes, at = found.lanes[some], found.at[some]
+    cells = np.unique(at // found.store[1] * _GROUPS + lanes // _GROUP)
+    return Elements(found.store, lanes, at, cells)
+
+
 @dataclass(eq=False)
 class TensorMemory:
     """What a CTA has of it.

@@ -1,7 +1,8 @@
 """Matrices that a kernel brings from global into shared memory, where a descriptor tells them.
 
-They lie there without a swizzle: 16-byte chunks, chunk c of line l at 16·(c·lines + l). PTX ISA
-9.7.15.5.1, 9.7.16.4.1, "Shared Memory Matrix Layout".
+They lie there without a swizzle: 16-byte chunks, chunk c of line l at 16·(c·lines + l). Elements of
+32 bits along M or N lie in panels of 128 bytes, in which the swizzle of tcgen05 for them moves
+pieces of 32 bytes. PTX ISA 9.7.15.5.1, 9.7.16.4.1, "Shared Memory Matrix Layout".
 """
 
 from __future__ import annotations
@@ -14,6 +15,11 @@ from .operands import WARPGROUP_THREADS, Operand
 
 _CHUNK = 16
 """Bytes of a row of a core matrix, eight of which lie one behind the other."""
+_PANEL = 128
+"""Bytes of a line of a panel."""
+_REPEAT = 4
+"""Lines after which the swizzle of panels repeats."""
+_WORD = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +51,18 @@ class Image:
         return self.bytes // _CHUNK
 
     @property
+    def in_panels(self) -> bool:
+        """Whether it lies in panels, swizzled."""
+        return self.transposed and self.operand.container == _WORD
+
+    @property
+    def room(self) -> int:
+        """Bytes of shared memory that it takes."""
+        if not self.in_panels:
+            return self.buffer.bytes
+        return -(-self.bytes // _PANEL) * _PANEL * self.lines
+
+    @property
     def buffer(self) -> Buffer:
         """What the kernel takes."""
         return Buffer(self.name, False, (self.lines, self.bytes), 8)
@@ -60,8 +78,10 @@ class Image:
 
         From one core matrix to the next along K, and along M or N: chunks of 16 bytes are as far
         apart as all lines are long, runs of eight lines 128 bytes. The offsets swap their roles
-        where the matrix is transposed.
+        where the matrix is transposed. Of panels: to the next panel, and to the next four lines.
         """
+        if self.in_panels:
+            return _PANEL * self.lines, _PANEL * _REPEAT
         across, down = _CHUNK * self.lines, 8 * _CHUNK
         return (down, across) if self.transposed else (across, down)
 
@@ -100,9 +120,25 @@ def fill(image: Image, part: str = "") -> Iterator[str]:
         if part:
             yield f"mad.lo.u32 %from, {part}, {image.buffer.bytes}, %from;"
         yield f"mad.wide.u32 %far, %from, 1, %p_{name};"
-        yield f"mad.lo.u32 %to, %vector, {_CHUNK}, %at_{name};"
+        yield from _target(image)
         yield f"{guard}ld.global.v4.b32 {{%w0, %w1, %w2, %w3}}, [%far];"
         yield f"{guard}st.shared.v4.b32 [%to], {{%w0, %w1, %w2, %w3}};"
+
+
+def _target(image: Image) -> Iterator[str]:
+    """Where the chunk goes that a thread copies."""
+    if not image.in_panels:
+        yield f"mad.lo.u32 %to, %vector, {_CHUNK}, %at_{image.name};"
+        return
+    yield f"and.b32 %to, %line, {_REPEAT - 1};"
+    yield "shl.b32 %from, %to, 5;"  # pieces of 32 bytes, exchanged by the line's number
+    yield "and.b32 %to, %chunk, 7;"
+    yield "shl.b32 %to, %to, 4;"
+    yield "xor.b32 %to, %to, %from;"
+    yield f"mad.lo.u32 %to, %line, {_PANEL}, %to;"
+    yield "shr.u32 %from, %chunk, 3;"
+    yield f"mad.lo.u32 %to, %from, {_PANEL * image.lines}, %to;"
+    yield f"add.u32 %to, %to, %at_{image.name};"
 
 
 def describe(image: Image, fixed: int = 0) -> Iterator[str]:
@@ -124,7 +160,7 @@ def describe(image: Image, fixed: int = 0) -> Iterator[str]:
 def declarations(image: Image) -> Iterator[str]:
     """Its room in shared memory, and the address of that."""
     yield f".reg .b32 %at_{image.name};"
-    yield f".shared .align 1024 .b8 image_{image.name}[{image.buffer.bytes}];"
+    yield f".shared .align 1024 .b8 image_{image.name}[{image.room}];"
 
 
 REGISTERS = (

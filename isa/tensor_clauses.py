@@ -5,7 +5,9 @@ sm_110 is sm_101 under the name it has from PTX 9.0 on; sm_107 is of sm_100's fa
 
 from __future__ import annotations
 
-from .targets import TARGETS, TENSOR_MEMORY, Since
+from dataclasses import dataclass
+
+from .targets import TARGETS, TENSOR_MEMORY, Available, Since
 from .versions import PtxVersion
 
 _FIRST = {"sm_100a": "8.6", "sm_101a": "8.6", "sm_103a": "8.8", "sm_107a": "9.4", "sm_110a": "9.0"}
@@ -30,11 +32,31 @@ def architectures(least: str = "8.6") -> tuple[Since, ...]:
 
 INTEGERS = _clauses(("sm_100a", "sm_101a", "sm_110a"), "8.6")
 """`.kind::i8`."""
-SCALED_INPUT = (*_clauses(("sm_100a",), "8.6"), *_clauses(("sm_100f",), "8.8"))
-"""The accumulator times a power of two."""
 REDUCTIONS = _clauses(("sm_101a", "sm_103f", "sm_101f", "sm_110f"), "8.8")
 """`tcgen05.ld.red`."""
 EXCLUSIVE = _clauses(("sm_100f", "sm_101f", "sm_110f"), "9.4")
 """Allocation of what no other CTA gets."""
 RUBIN = _clauses(("sm_107f",), "9.4")
 """What came with sm_107."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option(Available):
+    """What an operand or an instruction descriptor asks for, and some targets have.
+
+    Attributes:
+        ptx: what it is called.
+        since: targets and PTX versions, one clause each.
+    """
+
+    ptx: str
+    since: tuple[Since, ...]
+
+
+SCALED_INPUT = Option(
+    "tcgen05.mma with an accumulator that is divided first",
+    (*_clauses(("sm_100a",), "8.6"), *_clauses(("sm_100f",), "8.8")),
+)
+"""The accumulator times a power of two."""
+WIDE = Option("K = 96", _clauses(("sm_103a",), "8.8"))
+"""K of 4-bit elements, which no assembler sees: a bit of the instruction descriptor."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product as cross
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from .form_parts import ExecutionScope
@@ -63,8 +64,24 @@ COPIES = (
     CopyShape(32, 128, "warpx4"),
 )
 """Shapes of `tcgen05.cp`."""
-SOURCES = ("", "b6x16_p32", "b4x16_p64")
-"""What `tcgen05.cp` makes bytes of: nothing, or packed elements of 6 or 4 bits."""
+SOURCES = MappingProxyType({"": 0, "b6x16_p32": 6, "b4x16_p64": 4})
+"""What `tcgen05.cp` makes bytes of: nothing, or packed elements of so many bits."""
+
+
+class Copy(NamedTuple):
+    """One `tcgen05.cp`.
+
+    Attributes:
+        name: its mnemonic.
+        group: CTAs that take part.
+        shape: what it moves.
+        element_bits: bits of the packed elements that it makes bytes of; 0 if it does not.
+    """
+
+    name: str
+    group: int
+    shape: CopyShape
+    element_bits: int
 
 
 def _allocations() -> Iterator[Instruction]:
@@ -86,18 +103,19 @@ def _allocations() -> Iterator[Instruction]:
         yield Instruction(ptx, family, "", everywhere(), section, _WARP)
 
 
-def copies() -> Iterator[tuple[str, int, CopyShape, str]]:
-    """Every `tcgen05.cp`: its mnemonic, how many CTAs take part, its shape, one of `SOURCES`."""
-    for group, shape, source in cross(GROUPS, COPIES, SOURCES):
+def copies() -> Iterator[Copy]:
+    """Every `tcgen05.cp`."""
+    for group, shape, (source, bits) in cross(GROUPS, COPIES, SOURCES.items()):
         unpacked = f".b8x16.{source}" if source else ""
-        yield f"tcgen05.cp.cta_group::{group}.{shape.name}{unpacked}", group, shape, source
+        name = f"tcgen05.cp.cta_group::{group}.{shape.name}{unpacked}"
+        yield Copy(name, group, shape, bits)
 
 
 def _copies() -> Iterator[Instruction]:
     """Shared memory to tensor memory, and rows of tensor memory moved by one."""
-    for words, group, _, _ in copies():
-        scope = _PAIR if group == 2 else _THREAD
-        yield Instruction(words, "tcgen05.cp", "[acc], adesc", everywhere(), "9.7.16.9", scope)
+    for one in copies():
+        scope = _PAIR if one.group == 2 else _THREAD
+        yield Instruction(one.name, "tcgen05.cp", "[acc], adesc", everywhere(), "9.7.16.9", scope)
     for group in GROUPS:
         scope = _PAIR if group == 2 else _THREAD
         yield Instruction(

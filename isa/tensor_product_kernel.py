@@ -16,14 +16,15 @@ from .matrix_descriptor import MatrixDescriptor
 from .operands import WARPGROUP_THREADS, Operand, Storage
 from .shared_images import REGISTERS, Image, declarations, describe, fill, image_of
 from .targets import Target
+from .tensor_clauses import WIDE
 from .tensor_columns import REGISTERS as TENSOR_REGISTERS
 from .tensor_columns import get, put
 from .tensor_memory import ALLOCATIONS, LANE_BIT, LANES
 from .tensor_products import TensorProduct
 from .tensor_shapes import banks
 
-_FIXED = MatrixDescriptor(0, 0, 0).encode()
-"""Bits that every descriptor without a swizzle has."""
+_PLAIN, _PANELS = (MatrixDescriptor(0, 0, 0, swizzle).encode() for swizzle in ("none", "128B.32B"))
+"""Bits that every descriptor without a swizzle has, and of panels."""
 _METADATA = 2
 """Columns of metadata, the first of which is an even one. PTX ISA 9.7.16.10.8.4."""
 _LAUNCHES = {1: "four warps", 2: "a cluster of two CTAs of four warps"}
@@ -85,6 +86,8 @@ def tensor_product_kernel(
         TilecError: if `target` lacks it, or it does not take the descriptor.
     """
     version = one.require(target)
+    if descriptor.wide:
+        version = max(version, WIDE.require(target))
     form = described_product(
         descriptor,
         one.group,
@@ -113,7 +116,7 @@ def tensor_product_kernel(
         places[name] = f"%acc+{first}"
         first += columns
     for image in images:
-        body += [*fill(image, rank), *describe(image, _FIXED)]
+        body += [*fill(image, rank), *describe(image, _PANELS if image.in_panels else _PLAIN)]
     body += ["fence.proxy.async.shared::cta;", "tcgen05.fence::before_thread_sync;"]
     body += _MEET if one.group == 2 else ("bar.sync 0;",)
     body += ["tcgen05.fence::after_thread_sync;", *_multiply(one, descriptor, places)]

@@ -146,16 +146,23 @@ class TensorProduct(Instruction):
 
         PTX ISA 9.7.16.10.9, "disable-output-lane".
         """
-        words = ", ".join(f"lanes{n}" for n in range(self.lane_words))
-        return self.operands.replace("idesc", f"idesc, {{{words}}}")
+        return self.with_options(lanes=True)
 
     def with_scaled_input(self) -> str:
         """The operands with the exponent behind them, by which D is divided first."""
-        return f"{self.operands}, n"
+        return self.with_options(exponent=True)
 
     def with_zero_columns(self) -> str:
         """The operands of `.ws` with the mask behind them that says which columns count as 0."""
-        return f"{self.operands}, zeros"
+        return self.with_options(zeros=True)
+
+    def with_options(
+        self, *, lanes: bool = False, exponent: bool = False, zeros: bool = False
+    ) -> str:
+        """The operands with `lanes0` … behind the descriptor, `n` or `zeros` behind them all."""
+        words = ", ".join(f"lanes{n}" for n in range(self.lane_words))
+        whole = self.operands.replace("idesc", f"idesc, {{{words}}}") if lanes else self.operands
+        return whole + ", n" * exponent + ", zeros" * zeros
 
 
 def _operands(a: str, *, sparse: bool, scaled: bool) -> str:

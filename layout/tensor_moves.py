@@ -104,20 +104,19 @@ def moved_into(form: TensorMove, matrix: TensorLayout, packed: int) -> LinearLay
 
     Returns:
         (register, lane) -> (row, col), from the row and column on where the instruction's address
-        is; `register` counts elements.
+        is; `register` counts elements. Of 16x32bx2 the second half of the columns follows the
+        first: the instruction is told `half_width`.
 
     Raises:
-        LayoutError: if it reaches lanes or columns that hold none of a matrix's, or its halves may
-            lie apart.
+        LayoutError: if it reaches lanes or columns that hold none of a matrix's.
     """
-    if form.move.halves > 1:
-        raise LayoutError(f"{form.ptx} reaches columns apart, which no fragment has")
     places = _elements_at(matrix, packed)
     bases: dict[str, list[_Place]] = {"register": [], "lane": []}
     bases["register"] = [(0, 1 << bit) for bit in range(packed.bit_length() - 1)]
     for name, images in moved(form).bases.items():
         for image in images:
-            found = places.get((image[0], image[1]))
+            apart = half_width(form) if image[2:] == (1,) else 0
+            found = places.get((image[0], image[1] + apart))
             if found is None:
                 raise LayoutError(
                     f"{form.ptx} reaches {form.move.lanes} lanes of {form.columns} columns, not "
@@ -127,6 +126,11 @@ def moved_into(form: TensorMove, matrix: TensorLayout, packed: int) -> LinearLay
     every = [*bases["register"], *bases["lane"]]
     rows, cols = (1 << sum(bool(place[at]) for place in every) for at in (0, 1))
     return LinearLayout.of(bases, {"row": rows, "col": cols})
+
+
+def half_width(form: TensorMove) -> int:
+    """Columns of tensor memory that each half of the warp reaches, of a shape that has halves."""
+    return form.columns // form.move.halves
 
 
 def _elements_at(matrix: TensorLayout, packed: int) -> dict[_Place, _Place]:

@@ -77,6 +77,8 @@ def _check_ops(gpu_module: Op, chosen: Target, report: Report) -> None:
         if mnemonic is not None:
             with report.at(op):
                 _check_instruction(mnemonic, chosen)
+                for found in op.needs if isinstance(op, TileOp) else ():
+                    _check_available(found, chosen)
         elif isinstance(op, TileOp) and "form" in op.attributes:
             with report.at(op):
                 _check_form(op, chosen, report)
@@ -86,9 +88,12 @@ def _check_instruction(mnemonic: str, chosen: Target) -> None:
     """Refuse an op whose instruction the target lacks."""
     from tilec.isa.instructions import instructions  # noqa: PLC0415 (for Hopper only)
 
-    found = instructions()[mnemonic]
+    _check_available(instructions()[mnemonic], chosen)
+
+
+def _check_available(found: Available, chosen: Target) -> None:
     if found.min_ptx(chosen) is None:
-        raise TilecError(f"{mnemonic} does not exist on {chosen}; it needs {_where(found)}")
+        raise TilecError(f"{found.ptx} does not exist on {chosen}; it needs {_where(found)}")
 
 
 def _where(found: Available) -> str:

@@ -105,6 +105,8 @@ class MatrixCount:
     flops: int
 
 
+TENSOR_FENCE = "tensor-fence"
+"""Kind of advice: a `tcgen05.fence` is missing in a kernel that has none at all."""
 _FINDINGS_SHOWN = 5
 """Findings that a report shows in a line each where it is printed as a value."""
 
@@ -116,7 +118,8 @@ class Report:
     Attributes:
         kernel: the kernel's name.
         findings: what is wrong with it, in the order of discovery.
-        advice: what is not wrong and better avoided, of kind `same-value`.
+        advice: what is not wrong and better avoided, of kind `same-value`, or what only hardware
+            makes right, of kind `tensor-fence`.
         unchecked: what was not looked for, and where, since it would have taken too much memory.
         completed: whether all threads came to their end.
         output: what the kernel printed.
@@ -244,6 +247,11 @@ class Report:
         found = self._said()
         listed = _table(self.lines) if lines else []
         return "\n".join([*head, *found, *text, *listed])
+
+    def demand(self, kind: str) -> None:
+        """Count advice of a kind as findings."""
+        self.findings += [one for one in self.advice if one.kind == kind]
+        self.advice = [one for one in self.advice if one.kind != kind]
 
     def _said(self) -> list[str]:
         """Findings and advice in words."""

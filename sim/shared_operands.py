@@ -33,18 +33,13 @@ def chunks(operand: Operand, word: int, *, transposed: bool) -> tuple[Descriptor
         LayoutError: for a descriptor with a base offset.
     """
     descriptor, start = Descriptor.decode(word)
-    return descriptor, chunks_from(operand, descriptor, start, transposed=transposed)
-
-
-def chunks_from(operand: Operand, descriptor: Descriptor, start: int, *, transposed: bool) -> Array:
-    """The same of an operand that begins at an address, and lies there as a descriptor has it."""
-    address = start + _plain(operand, descriptor, transposed)
-    moved = (1 << descriptor.swizzle.bits) - 1
-    return np.asarray(address ^ ((address >> 7 & moved) << 4))
+    return descriptor, np.asarray(
+        descriptor.swizzle(start + plain_chunks(operand, descriptor, transposed))
+    )
 
 
 @lru_cache(maxsize=256)
-def _plain(operand: Operand, descriptor: Descriptor, transposed: bool) -> Array:
+def plain_chunks(operand: Operand, descriptor: Descriptor, transposed: bool) -> Array:
     """Bytes from the start to each chunk, before the swizzle."""
     rows, k = operand.rows, operand.cols
     if operand.name == "b":

@@ -40,6 +40,7 @@ class TensorMemory:
         owner: of each column, the first column of the allocation that it belongs to; -1 if it
             belongs to none, (CTAs, columns).
         closed: CTAs that have given up the right to allocate.
+        least: columns of the smallest allocation of each CTA, which no later one may exceed.
         used: whether the wave has allocated any.
     """
 
@@ -59,6 +60,7 @@ class TensorMemory:
             self._written = np.zeros((ctas, LANES, COLUMNS), np.bool_)
             self.owner = np.full((ctas, COLUMNS), -1, np.int64)
             self.closed = np.zeros(ctas, np.bool_)
+            self.least = np.full(ctas, COLUMNS, np.int64)
 
     @property
     def data(self) -> Array:
@@ -86,6 +88,7 @@ class TensorMemory:
         first = self.room(cta, count)
         assert first is not None
         self.owner[cta, first : first + count] = first
+        self.least[cta] = min(count, self.least[cta])
         self._written[cta, :, first : first + count] = False
         self._data[cta, :, first : first + count] = POISON
         return first

@@ -9,14 +9,17 @@ from numpy.typing import NDArray
 from tilec.isa import ElementType, Operand, TilecError
 from tilec.isa.matrix_descriptor import MatrixDescriptor
 from tilec.layout.descriptors import Descriptor
-from tilec.layout.swizzle import SWIZZLES
+from tilec.layout.swizzle import SWIZZLES, Swizzle
 
 from .alu import Array
-from .shared_operands import CHUNK, chunks_from
+from .shared_operands import CHUNK, plain_chunks
 from .tensor.elements import decode_bytes, element_bits
 from .tensor.elements import unpacked as values_of
 
 Values = NDArray[Any]
+_WORD = 32
+_OF_32_BYTES, _PIECES, _LINE, _ATOM = "128B.32B", Swizzle(2, 5, 2), 128, 4
+"""The swizzle that moves pieces of 32 bytes: its name, bytes of a line, lines of its pattern."""
 
 
 def placed(operand: Operand, word: int, *, transposed: bool) -> Array:
@@ -26,17 +29,38 @@ def placed(operand: Operand, word: int, *, transposed: bool) -> Array:
         TilecError: for a descriptor that says nothing, or what is not simulated.
     """
     found = MatrixDescriptor.decode(word)
-    if found.swizzle not in SWIZZLES:
-        raise TilecError(f"swizzle {found.swizzle} of operand {operand.name} is not simulated")
     if found.absolute:
         raise TilecError(f"operand {operand.name} has an absolute address, which is not simulated")
     # Compilers leave one where there is no pattern that it could be of.
     if found.base_offset and found.swizzle != "none":
         raise TilecError(
-            f"base offset {found.base_offset} of operand {operand.name} is not simulated"
+            f"base offset {found.base_offset} of operand {operand.name} is not simulated: its "
+            "effect is not published"
         )
-    plain = Descriptor(found.leading, found.stride, SWIZZLES[found.swizzle])
-    return chunks_from(operand, plain, found.start, transposed=transposed)
+    atoms = found.swizzle == _OF_32_BYTES
+    if atoms != (transposed and operand.container == _WORD):
+        raise TilecError(
+            f"operand {operand.name} lies with swizzle {found.swizzle}; where elements of 32 bits "
+            f"are contiguous along M or N, {_OF_32_BYTES} is legal, elsewhere every other one"
+        )
+    if atoms:
+        return np.asarray(_PIECES(found.start + _in_atoms(operand, found)))
+    swizzle = SWIZZLES[found.swizzle]
+    plain = Descriptor(found.leading, found.stride, swizzle)
+    return np.asarray(swizzle(found.start + plain_chunks(operand, plain, transposed)))
+
+
+def _in_atoms(operand: Operand, descriptor: MatrixDescriptor) -> Array:
+    """Bytes from the start to the chunks of an operand along M or N, in lines four of K apart."""
+    rows, k = operand.rows, operand.cols
+    if operand.name == "b":
+        rows, k = k, rows
+    across = np.arange(0, rows * operand.container // 8, CHUNK)[:, None]
+    line = np.arange(k)
+    return np.asarray(
+        across // _LINE * descriptor.leading + across % _LINE
+        + line // _ATOM * descriptor.stride + line % _ATOM * _LINE
+    )  # fmt: skip
 
 
 def decode_shared(operand: Operand, data: NDArray[np.uint8]) -> Values:

@@ -11,7 +11,7 @@ from tilec.isa import TilecError
 from tilec.isa.described_product import DescribedProduct, described_product
 from tilec.isa.dtypes import numpy_type
 from tilec.isa.instruction_descriptor import InstructionDescriptor
-from tilec.isa.tensor_clauses import SCALED_INPUT
+from tilec.isa.tensor_clauses import SCALED_INPUT, WIDE
 from tilec.isa.tensor_memory import LANES
 from tilec.isa.tensor_products import EXPONENTS, SCALED_INPUT_KINDS, TensorProduct
 from tilec.isa.tensor_shapes import product_kind
@@ -21,6 +21,7 @@ from tilec.layout.tensor_memory import accumulator, left_operand
 from .alu import Array
 from .binding import Binding
 from .checks.in_flight import Thread
+from .checks.tensor_memory import Accumulator
 from .ptx.module import Integer, Operand, Vector
 from .shared_operands import CHUNK, gather
 from .tensor.tensor_product import Sides, multiply_tensors
@@ -28,7 +29,9 @@ from .tensor_forms import check_target
 from .tensor_memory import ctas_of
 from .tensor_operands import Values, decode_shared, decode_tensor, placed
 from .tensor_places import Places, TensorPlaces
-from .tensor_side_operands import read_metadata, read_scales
+from .tensor_side_operands import read_metadata, read_scales, zero_columns
+
+_NO_WIDE = "with K = 96 is not simulated: where its scale factors stand is not published"
 
 
 class TensorMultiply:
@@ -61,6 +64,7 @@ class TensorMultiply:
         if not operands:
             raise binding.error(f"'{binding.instruction.mnemonic}' lacks its predicate")
         self._adds = binding.source(operands.pop(0), "pred")
+        self._zeros = self._columns(operands) if self.product.stationary else None
         self._exponent = self._last(operands)
 
     def _refuse(self) -> None:
@@ -68,7 +72,8 @@ class TensorMultiply:
         product = self.product
         if ".ashift" in product.ptx:
             raise self._binding.error(
-                f"'{product.mnemonic}' is not simulated: .ashift is not supported"
+                f"'{product.mnemonic}' is not simulated: which way .ashift moves rows is not "
+                "published"
             )
         if product_kind(product.kind).of_floats and self.machine.numerics == "algebraic":
             raise self._binding.error(f"'{product.mnemonic}' has no meaning in algebraic numerics")
@@ -77,9 +82,12 @@ class TensorMultiply:
         """The slot of the instruction descriptor; a constant that is none is refused."""
         if isinstance(operand, Integer):
             try:
-                _ = self._descriptor(operand.value)
+                wide = self._descriptor(operand.value).wide
             except TilecError as error:
                 raise self._binding.error(f"'{self.product.mnemonic}': {error}") from None
+            if wide:
+                check_target(self._binding, WIDE.since, f"K = 96 of {self.product.mnemonic}")
+                raise self._binding.error(f"'{self.product.mnemonic}' {_NO_WIDE}")
         return self._binding.exact(operand, "b32")
 
     def _descriptor(self, word: int) -> InstructionDescriptor:
@@ -106,15 +114,24 @@ class TensorMultiply:
         """The exponent by which D is divided first."""
         if not operands:
             return 0
-        if self.product.stationary:
-            _ = self._binding.exact(operands[0], "b64")
-            raise self._binding.error(f"'{self.product.mnemonic}' with a mask is not simulated")
         (one,) = operands
         legal = self.product.kind in SCALED_INPUT_KINDS
         if not legal or not isinstance(one, Integer) or one.value not in EXPONENTS:
             raise self._binding.error(f"'{self.product.mnemonic}' takes no such exponent")
-        check_target(self._binding, SCALED_INPUT, f"the exponent of {self.product.mnemonic}")
+        check_target(self._binding, SCALED_INPUT.since, f"the exponent of {self.product.mnemonic}")
         return one.value
+
+    def _columns(self, operands: list[Operand]) -> int | None:
+        """The slot of the mask that says which columns of B count as 0; None without."""
+        if not operands:
+            return None
+        one = operands.pop(0)
+        if isinstance(one, Integer):
+            try:
+                _ = zero_columns(one.value)
+            except TilecError as error:
+                raise self._binding.error(f"'{self.product.mnemonic}': {error}") from None
+        return self._binding.exact(one, "b64")
 
     def step(self) -> None:
         """Execute it, thread by thread."""
@@ -133,7 +150,7 @@ class TensorMultiply:
         word = self._places.value(self._idesc, thread)
         descriptor = self._descriptor(word)
         if descriptor.wide:
-            raise TilecError("K = 96 is not simulated")
+            raise TilecError(f"its instruction {_NO_WIDE}")
         form = described_product(
             descriptor,
             product.group,
@@ -147,6 +164,10 @@ class TensorMultiply:
         reads: list[tuple[int, Array, bool]] = []
         a = self._left(form, descriptor, thread, ctas, reads)
         b = self._shared(form.operand("b"), self._b, descriptor.transpose_b, thread, ctas, reads)
+        if self._zeros is not None:
+            mask = zero_columns(self._places.value(self._zeros, thread))
+            zero = np.array(mask.columns(form.shape.m, form.shape.n))
+            b = np.where(zero[:, None], np.zeros((), b.dtype), b)
         self._watch(thread, ctas, places, reads)
         c = self._before(form, thread, places)
         signs = (-1 if descriptor.negate_a else 1, -1 if descriptor.negate_b else 1)
@@ -178,9 +199,8 @@ class TensorMultiply:
             return np.zeros(places.lanes.shape, kind)
         self._places.check_written("D", thread, places)
         words = self.machine.tensor.data[places]
-        if kind.itemsize == 2:
-            return np.ascontiguousarray(words.astype(np.uint16)).view(kind)
-        values: Values = np.ascontiguousarray(words).view(kind)
+        unit = words.astype(np.uint16) if kind.itemsize == 2 else words
+        values: Values = np.ascontiguousarray(unit).view(kind)
         return np.ldexp(values, -self._exponent) if self._exponent else values
 
     def _after(self, thread: Thread, places: Places, d: Values) -> None:
@@ -283,6 +303,7 @@ class TensorMultiply:
         for _, granules, _ in reads:
             observer.traffic.count_operand(self.instruction, granules.size * CHUNK)
         columns = np.unique(places.columns)
+        sums = Accumulator(int(places.lanes.min()), int(columns[0]), *places.lanes.shape)
         for cta in ctas:
             own = [(granules, padded) for home, granules, padded in reads if home == cta]
-            observer.tensor.product(self.instruction, thread, columns, own, cta)
+            observer.tensor.product(self.instruction, thread, columns, own, cta, sums)

@@ -1,6 +1,6 @@
-"""Scale factors and sparsity metadata of `tcgen05.mma`, read from tensor memory.
+"""What goes with A and B of `tcgen05.mma`: scale factors, sparsity metadata, a mask of columns.
 
-PTX ISA 9.7.16.10.7 and 9.7.16.10.8.
+PTX ISA 9.7.16.10.7 to 9.7.16.10.9.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from tilec.isa import TilecError
 from tilec.isa.described_product import DescribedProduct
 from tilec.isa.tensor_memory import LANES
+from tilec.isa.wording import counted
+from tilec.isa.zero_columns import ZeroColumns
 from tilec.layout.tensor_memory import metadata, scale_factors, scale_rows
 
 from .alu import Array
@@ -110,3 +112,18 @@ def _check_published(form: DescribedProduct, rows: int) -> None:
             f"the position of metadata of selector {selector} is published only as a picture, so "
             f"it is not simulated; legal: 0, 1"
         )
+
+
+def zero_columns(word: int) -> ZeroColumns:
+    """What the mask of a `.ws` says of the columns of B.
+
+    Raises:
+        TilecError: if it says nothing, or moves columns: which follow the last is not published.
+    """
+    found = ZeroColumns.decode(word)
+    if found.shift:
+        raise TilecError(
+            f"its mask moves B by {counted(found.shift, 'column')}, which is not simulated: what "
+            "follows the last column is not published"
+        )
+    return found

@@ -83,8 +83,11 @@ class TensorView:
         if not has.get(name, False):
             legal = ", ".join(word for word in OPERANDS if has[word])
             raise TilecError(f"{one.ptx} has no operand '{name}' in tensor memory; it has {legal}")
-        if name == "e" and descriptor.m // one.group != LANES:
-            raise TilecError("the metadata of M = 64 is published only as a picture")
+        if name == "e" and descriptor.m // one.group != LANES and not one.stationary:
+            raise TilecError(
+                "the metadata of 64 rows of a CTA is published only as a picture; legal: M = "
+                f"{LANES * one.group}"
+            )
         return cls(one, descriptor, name)
 
     @cached_property
@@ -127,7 +130,8 @@ class TensorView:
         for row in range(self.descriptor.m):
             for col in range(layout.in_sizes["col"]):
                 lane, column, nibble = layout(row=row % LANES, col=col)
-                yield Held(row // LANES, lane, column, 4 * nibble, row, col)
+                for copy in range(0, LANES, LANES // self._banks):
+                    yield Held(row // LANES, lane + copy, column, 4 * nibble, row, col)
 
     def _scales(self) -> Iterator[Held]:
         m, n, _ = self.descriptor.shape

@@ -13,6 +13,7 @@ from tilec import sim
 from tilec.isa import TilecError
 from tilec.isa.launch import extents
 from tilec.launch.simulated import SMS, for_simulator
+from tilec.sim.report import TENSOR_FENCE
 
 from .run_arguments import Array, Value, argument
 from .run_program import LoadedProgram
@@ -85,7 +86,12 @@ class LaunchArguments:
         return for_simulator(to.passed), settings
 
     def outcomes(self, report: sim.Report | None) -> list[Outcome]:
-        """How arrays compare with what they should hold, of a run without findings."""
+        """How arrays compare with what they should hold, of a run without findings.
+
+        A tile program may not rely on what hardware does without a fence.
+        """
+        if report is not None and self.program.compiled is not None:
+            report.demand(TENSOR_FENCE)
         if report is not None and not report.ok:
             return []
         return [

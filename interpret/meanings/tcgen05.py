@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from tilec.dialects.tile.ops.tcgen05 import TensorProductOp
-from tilec.dialects.tile.ops.tcgen05_moves import Tcgen05CpOp
+from tilec.dialects.tile.ops.tcgen05_cp import Tcgen05CpOp
 from tilec.dialects.tile.tensor import SCALES
 from tilec.interpret.arithmetic.base import Scales
 from tilec.interpret.call import Call
@@ -24,14 +24,18 @@ from tilec.interpret.numbers import BYTE, Array, Number, wrap
 from tilec.interpret.places import find_places
 from tilec.interpret.registry import meaning
 from tilec.interpret.sides import Side, element_of
-from tilec.interpret.tensor import Elements, Pipe, TensorView, elements
+from tilec.interpret.tensor import Elements, Pipe, TensorView, elements, only
 from tilec.ir.mlir import ir
 from tilec.isa import LANES
-from tilec.layout.tensor_memory import metadata
+from tilec.isa.tensor_memory import LANES as TENSOR_LANES
+from tilec.isa.tensor_memory import CopyShape
+from tilec.layout.tensor_memory import copied, metadata
 
 if TYPE_CHECKING:
     from tilec.isa.described_product import DescribedProduct
 
+_SIXTEEN = 16
+"""Elements that stand together where a copy makes bytes of them, in as many bytes."""
 _CORE = 32
 """Rows of scale factors that a copy brings, of each of which four stand side by side."""
 
@@ -79,6 +83,7 @@ class _Product:
         self.ctas = _ctas(call, self.form.group)
         names = op.MATRICES
         self._memory = {name: values[at + (at > 2)] for at, name in enumerate(names)}
+        self._options = call.fact("options", lambda: op.options)
         self._adds = bool(call.uniform(np.asarray(values[3])))
         self._indices: dict[str, list[Array]] = {}
         at = len(names) + 1
@@ -92,7 +97,7 @@ class _Product:
         call, form = self._call, self.form
         m, n, _ = form.shape
         parts = [self._shared("b", cta) for cta in self.ctas]
-        b = self._signed("b", np.concatenate(parts, axis=-1))
+        b = self._used(self._signed("b", np.concatenate(parts, axis=-1)))
         rows = m // form.group
         of = call.fact("numbers", lambda: _numbers(form))
         done: list[tuple[Cta, Elements, Array]] = []
@@ -102,13 +107,45 @@ class _Product:
             where = self._elements("d", mine, slice(0, n))
             before = self._read(cta, where) if self._adds else None
             zeros = np.zeros((rows, n), call.arithmetic.dtype(of[3])) if of[3].is_float else None
-            c = before if before is not None else zeros
+            c = self._divided(before, of[3]) if before is not None else zeros
             c = np.zeros((rows, n), np.int64) if c is None else c
             codes, scales = self._codes(cta, mine), self._scales(cta, rows, n)
             factors = Factors(a, b, c, codes, scales)
             done.append((cta, where, multiply(call, form, factors, of)))
-        for cta, where, found in done:
-            cta.tensor.write_by(where, found, self._agent, self._pipe, call.arithmetic, call.report)
+        for number, (cta, where, found) in enumerate(done):
+            place, left = self._unmasked(number, where, found)
+            cta.tensor.write_by(place, left, self._agent, self._pipe, call.arithmetic, call.report)
+
+    def _used(self, b: Array) -> Array:
+        """B with zeros in the columns that count as such."""
+        mask = self._options.zeros
+        if mask is None:
+            return b
+        if mask.shift:
+            self._call.unknown("a mask that moves columns")
+        m, n, _ = self.form.shape
+        return np.where(np.array(mask.columns(m, n)), np.zeros((), b.dtype), b)
+
+    def _divided(self, c: Array, number: Number) -> Array:
+        """D divided by the power of two that the op says."""
+        if not self._options.exponent:
+            return c
+        if c.dtype.kind in "iu":
+            self._call.unknown("a division of whole numbers")
+        arithmetic = self._call.arithmetic
+        factor = arithmetic.constant(np.array(2.0**-self._options.exponent), number)
+        return np.asarray(
+            arithmetic.apply("arith.mulf", (c, np.broadcast_to(factor, c.shape)), number)
+        )
+
+    def _unmasked(self, cta: int, where: Elements, found: Array) -> tuple[Elements, Array]:
+        """Places of a CTA of the pair, and values, without the lanes that stay as they are."""
+        if not self._options.kept:
+            return where, found
+        words = self._options.kept
+        kept = np.array([words[at // 32] >> at % 32 & 1 for at in range(32 * len(words))], bool)
+        some = ~kept[TENSOR_LANES * cta + where.lanes]
+        return only(where, some), np.broadcast_to(found, some.shape)[some]
 
     def _signed(self, name: str, matrix: Array) -> Array:
         if f"negate_{name}" not in self._op.attributes:
@@ -162,9 +199,9 @@ class _Product:
             return None
         layout = metadata(self.form.operand("a").container)
         size = layout.in_sizes
-        lane, column, nibble = layout(
-            row=np.arange(size["row"])[:, None], col=np.arange(size["col"])
-        )
+        # With `.ws` those of fewer rows stand in the first bank of lanes, and in each other.
+        row = np.arange(rows.stop - rows.start)[:, None]
+        lane, column, nibble = layout(row=row, col=np.arange(size["col"]))
         first = int(self._call.uniform(self._indices["e"][-1]))
         cols = slice(first, first + layout.out_sizes["column"])
         words = self._read(cta, self._elements("e", rows, cols))
@@ -200,7 +237,10 @@ def _as_float(call: Call, values: Array, held: Number, number: Number) -> Array:
     return call.arithmetic.decode(values & 0xFF, number)
 
 
-@meaning("tile.tcgen05_mma", "tile.tcgen05_mma_scaled", "tile.tcgen05_mma_sp", meets=True)
+@meaning(
+    "tile.tcgen05_mma", "tile.tcgen05_mma_scaled", "tile.tcgen05_mma_sp",
+    "tile.tcgen05_mma_sp_scaled", meets=True,
+)  # fmt: skip
 def _product(call: Call, *values: Array | View | TensorView) -> None:
     for one in call.of_each_thread():
         _Product(one, values).run()
@@ -233,15 +273,54 @@ def _copy_rows(call: Call, source: View, target: TensorView, indices: Sequence[A
     held = target.buffer.held == "scale"
     rows = shape.rows * shape.bits // _CORE if held else shape.rows
     width = SCALES if held else shape.bits // _CORE * target.buffer.packed
-    where = elements(target, matrix, slice(row, row + rows), slice(col, col + width))
+    cols = slice(col, col + width)
     for cta in _ctas(call, group):
         buffer = cta.buffer(source.buffer.shared)
         issuer = agent, warp if cta is call.cta else None
         cta.shared.read_by(buffer, np.unique(places), issuer, pipe.source, call.report)
-        found = _as_held(call, buffer.data[places], buffer.number, target.number)
+        data = _unpacked(buffer.data[places], call.fact("bits", lambda: op.element_bits))
+        found = _as_held(call, data, buffer.number, target.number)
         if held and not image:  # those of row r in row r mod 32, from byte 4·(r / 32) on
             found = found.reshape(_CORE, -1, SCALES).transpose(1, 0, 2).reshape(rows, SCALES)
-        cta.tensor.write_by(where, found, agent, pipe, arithmetic, call.report)
+        for first, at, count in _runs(shape, row, target, rows, whole=held):
+            where = elements(target, matrix, slice(at, at + count), cols)
+            part = found[first : first + count]
+            cta.tensor.write_by(where, part, agent, pipe, arithmetic, call.report)
+
+
+def _runs(
+    shape: CopyShape, row: int, target: TensorView, rows: int, *, whole: bool
+) -> list[tuple[int, int, int]]:
+    """First row of the source, row of the target, and how many go on, of all that is written.
+
+    Args:
+        shape: what is copied.
+        row: of the target.
+        target: where it goes.
+        rows: of the source.
+        whole: whether they go to as many rows, one after the other.
+    """
+    if whole or target.buffer.rows // target.buffer.group < TENSOR_LANES:
+        return [(0, row, rows)]  # A that other banks of lanes have, too, is known of the first
+    found = []
+    for lanes in copied(shape):
+        ends = [*(np.flatnonzero(np.diff(lanes) != 1) + 1).tolist(), len(lanes)]
+        for first, end in zip([0, *ends], ends, strict=False):
+            found.append((first, row + int(lanes[first]), end - first))
+    return found
+
+
+def _unpacked(values: Array, bits: int) -> Array:
+    """Rows of bytes whose sixteens begin with as many elements of so many bits; 0 for as they are.
+
+    Those of 4 bits stand in the middle of their byte then: PTX ISA 9.7.16.10.4.
+    """
+    if not bits:
+        return values
+    codes = np.asarray(values).astype(np.uint8).reshape(*values.shape[:-1], -1, _SIXTEEN)
+    split = np.unpackbits(codes[..., : 2 * bits], axis=-1, bitorder="little")
+    each = split.reshape(*codes.shape, bits).astype(np.int64) @ (1 << np.arange(bits))
+    return wrap((each << (2 if bits == 4 else 0)).reshape(values.shape), BYTE.bits)
 
 
 def _as_held(call: Call, values: Array, source: Number, target: Number) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tilec.ir.aliases import Type, Value
@@ -20,6 +21,7 @@ def emit_instruction(
     result: tuple[str, Type] | None = None,
     predicate: Value | None = None,
     numbers: Mapping[str, int] | None = None,
+    written: str | None = None,
 ) -> Value | None:
     """Emit an instruction that touches memory; its result, if one is asked for.
 
@@ -29,8 +31,11 @@ def emit_instruction(
         result: the name and type of the result that is wanted; any other is left out.
         predicate: an i1 that guards an instruction of which no result is wanted.
         numbers: operands that are constants.
+        written: all operands, where the table's are not all.
     """
     found = _found(mnemonic)
+    if written is not None:
+        found = replace(found, operands=written)
     places = dict.fromkeys(found.results, "_")
     places |= {name: str(number) for name, number in (numbers or {}).items()}
     first = 0 if result is None else 1

@@ -8,31 +8,36 @@ target lacks aborts LLVM's process, where `tile-check-target` has said so before
 
 from __future__ import annotations
 
+from tilec.dialects.semantics.upstream import constant_of
 from tilec.dialects.tile.matrix_operands import MatrixOperand
 from tilec.dialects.tile.ops.tcgen05 import TensorProductOp
+from tilec.dialects.tile.ops.tcgen05_cp import Tcgen05CpOp
 from tilec.dialects.tile.ops.tcgen05_ld_red import Tcgen05LdRedOp
 from tilec.dialects.tile.ops.tcgen05_moves import (
     Tcgen05CommitOp,
-    Tcgen05CpOp,
     Tcgen05FenceOp,
     Tcgen05LdOp,
     Tcgen05StOp,
     Tcgen05WaitLdOp,
     Tcgen05WaitStOp,
 )
-from tilec.dialects.tile.ops.tcgen05_sp import Tcgen05MmaSpOp
+from tilec.dialects.tile.ops.tcgen05_shift import Tcgen05ShiftOp
 from tilec.dialects.tile.ops.tensor_memory import (
     Tcgen05AllocOp,
     Tcgen05DeallocOp,
     Tcgen05RelinquishOp,
     TensorBufferOp,
 )
+from tilec.dialects.tile.ops.tensor_sides import metadata_column
 from tilec.ir.aliases import Value
 from tilec.ir.attributes import attribute
 from tilec.ir.mlir import ir
 from tilec.ir.ops import arith, llvm
 from tilec.ir.types import i32
 from tilec.isa.matrix_descriptor import MatrixDescriptor
+from tilec.isa.tensor_memory import LANE_BIT
+from tilec.isa.tensor_moves import TensorMove
+from tilec.layout.tensor_moves import half_width
 
 from ..fragments.expansion import Expansion, Values
 from .barriers import address_in_shared, barrier_address
@@ -75,7 +80,7 @@ class Tcgen05:
     # Products and copies
 
     def product(self, op: TensorProductOp, expansion: Expansion) -> list[Values]:
-        """`tile.tcgen05_mma`, `tile.tcgen05_mma_scaled` and `tile.tcgen05_mma_sp`."""
+        """`tile.tcgen05_mma` and its kin with scale factors, metadata, or both."""
         operands = {"acc": self._in_tensor(op, "d", expansion)}
         if op.key.a == "tensor":
             operands["a"] = self._in_tensor(op, "a", expansion)
@@ -85,7 +90,10 @@ class Tcgen05:
         for name in op.MATRICES[3:]:
             operands[_NAMES.get(name, name)] = self._in_tensor(op, name, expansion)
         operands["p"] = op.operands[3]
-        emit_instruction(op.mnemonic, operands, numbers={"idesc": op.descriptor.encode()})
+        options = op.options
+        operands |= {name: llvm.constant_i32(word) for name, word in options.words.items()}
+        numbers = {"idesc": op.descriptor.encode(), **options.numbers}
+        emit_instruction(op.mnemonic, operands, numbers=numbers, written=options.operands(op.key))
         return []
 
     def _in_tensor(self, op: TensorProductOp, name: str, expansion: Expansion) -> Value:
@@ -93,8 +101,8 @@ class Tcgen05:
         indices = op.indices_of(name)
         if name.startswith("sf"):
             indices = [*indices[:-1], arith.index(0)]  # the byte is the descriptor's to say
-        if isinstance(op, Tcgen05MmaSpOp) and name == "e":
-            indices = [*indices[:-1], arith.index(op.metadata_column)]
+        if name == "e":  # an even column: the rest is the descriptor's, too
+            indices = [*indices[:-1], arith.index(metadata_column(op) // 2 * 2)]
         return tensor_address(value, expansion.one(value), indices)
 
     def copy(self, op: Tcgen05CpOp, expansion: Expansion) -> list[Values]:
@@ -107,8 +115,20 @@ class Tcgen05:
         word = _descriptor(op.shared_operand(), source, expansion, indices)
         if ahead:
             word = llvm.add(word, llvm.constant_i64(ahead))
-        place = tensor_address(target, expansion.one(target), op.target_indices)
-        emit_instruction(op.mnemonic, {"acc": place, "adesc": word})
+        *leading, row, col = op.target_indices
+        first = constant_of(row)
+        assert first is not None  # the op has checked that
+        place = [*leading, arith.index(first - first % _LANES), col]
+        address = tensor_address(target, expansion.one(target), place)
+        if first % _LANES:  # of a buffer with a row for each lane
+            address = llvm.add(address, llvm.constant_i32(first % _LANES << LANE_BIT))
+        emit_instruction(op.mnemonic, {"acc": address, "adesc": word})
+        return []
+
+    def shift(self, op: Tcgen05ShiftOp, expansion: Expansion) -> list[Values]:
+        """`tile.tcgen05_shift`."""
+        place = tensor_address(op.buffer, expansion.one(op.buffer), list(op.operands)[1:])
+        emit_instruction(op.mnemonic, {"acc": place})
         return []
 
     def commit(self, op: Tcgen05CommitOp, expansion: Expansion) -> list[Values]:
@@ -125,8 +145,8 @@ class Tcgen05:
         """`tile.tcgen05_ld`."""
         source = op.source
         address = tensor_address(source, expansion.one(source), op.place)
-        call = self._lowering.call_of(op.key)
-        return [self._lowering.call(call, [address], packing_of(op.fragment).type)]
+        call, given = self._lowering.call_of(op.key), [address, *_apart(op.key)]
+        return [self._lowering.call(call, given, packing_of(op.fragment).type)]
 
     def load_reduced(self, op: Tcgen05LdRedOp, expansion: Expansion) -> list[Values]:
         """`tile.tcgen05_ld_red`."""
@@ -140,7 +160,8 @@ class Tcgen05:
         target = op.target
         address = tensor_address(target, expansion.one(target), op.place)
         words = [bitcast(word, i32()) for word in expansion.values(op.fragment)]
-        self._lowering.call(self._lowering.call_of(op.key), [address, *words])
+        given = [address, *_apart(op.key), *words]
+        self._lowering.call(self._lowering.call_of(op.key), given)
         return []
 
     def wait_load(self, op: Tcgen05WaitLdOp, expansion: Expansion) -> list[Values]:
@@ -157,10 +178,17 @@ class Tcgen05:
 
 _NAMES = {"e": "meta"}
 """Operands as the table of instructions calls them, where the op has another name."""
+_LANES = 32
+"""Rows between those whose addresses are asked for."""
 _WORD = 4
 """Bytes of the word that holds an address."""
 _PIECE = 32
 """What the factors of 128 rows take, four of each, as descriptors count: 16 bytes."""
+
+
+def _apart(form: TensorMove) -> list[Value]:
+    """How far apart a load or store is told that its halves lie, where it has any."""
+    return [llvm.constant_i32(half_width(form))] if form.move.halves > 1 else []
 
 
 def _in_shared(op: TensorProductOp, name: str, expansion: Expansion) -> Value:

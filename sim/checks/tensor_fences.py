@@ -3,7 +3,7 @@
 PTX ISA 9.7.16.6.4. `before_thread_sync` orders what a thread has done there before the barrier or
 arrival that follows; `after_thread_sync` what it does next behind the barrier or wait before that.
 A commit has the first built in. Kernels without any are taken to rely on what the hardware does:
-Triton writes none. In a kernel that has some, each that is needed must be there.
+Triton writes none, and gets advice. In a kernel that has some, each that is needed must be there.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class TensorFences:
     """What the warps of a wave have fenced; a fence of one lane counts for its warp.
 
     Attributes:
-        used: whether the kernel has fences, and so must have all that it needs.
+        used: whether the kernel has fences, so that one that it lacks is a fault.
     """
 
     def __init__(self, module: Module, progress: Progress) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from tilec.isa.tensor_memory import COLUMNS
@@ -18,6 +18,7 @@ from tilec.isa.tensor_memory import COLUMNS
 from ..alu import Array
 from ..findings import Findings
 from ..ptx.module import Instruction
+from ..report import TENSOR_FENCE
 from ..wave import Wave
 from .commits import Commit
 from .in_flight import InFlight, Thread
@@ -31,6 +32,27 @@ if TYPE_CHECKING:
 _BEFORE, _AFTER = (f"a tcgen05.fence::{side}_thread_sync" for side in ("before", "after"))
 _DEALLOCATES = "deallocates"
 """What no fence is needed for."""
+
+
+class _Wrong(NamedTuple):
+    """What is wrong with an access: in words, and whether it lacks no more than a fence."""
+
+    words: str
+    fence: bool = False
+
+
+class Accumulator(NamedTuple):
+    """The sums of a product: the first lane and column, rows and columns."""
+
+    lane: int
+    column: int
+    m: int
+    n: int
+
+
+def _differ(one: Accumulator | None, other: Accumulator | None) -> bool:
+    """Whether two products have sums of other shapes in the same lanes; not of two copies."""
+    return one is not None and other is not None and one != other and one.lane == other.lane
 
 
 @dataclass(slots=True)
@@ -72,6 +94,8 @@ class TensorChecks:
         self._commits: dict[Thread, Commit] = {}
         self._issuers: dict[int, tuple[int, int, int]] = {}
         """CTA and number of the warp that issued an operation, and when."""
+        self._accumulators: dict[int, Accumulator | None] = {}
+        """Place and shape of the sums of an operation; None of a copy."""
         self._takers: dict[int, tuple[Instruction, Thread]] = {}
         self._number = 0
         self._restarts = 0
@@ -106,6 +130,7 @@ class TensorChecks:
         columns: Array,
         reads: Sequence[tuple[Array, bool]],
         cta: int,
+        accumulator: Accumulator | None = None,
     ) -> None:
         """A thread has columns of a CTA written, from granules of that CTA's shared memory.
 
@@ -116,9 +141,11 @@ class TensorChecks:
             reads: granules of 16 bytes of each operand, each once, and whether some of their bytes
                 are padding.
             cta: the thread's, or the other one of its pair.
+            accumulator: of a product: only those with the same one follow each other by
+                themselves (PTX ISA 9.7.16.6.2).
         """
         self._after_touches(instruction, thread, columns, "writes", cta)
-        self._after_products(instruction, thread, columns, "writes", cta)
+        self._after_products(instruction, thread, columns, "writes", cta, accumulator)
         issued = self._open.setdefault(thread, [])
         for granules, padded in reads:
             if self.orders is not None:
@@ -129,6 +156,7 @@ class TensorChecks:
         made = self._made(instruction, cta, columns)
         now = int(self.progress.clocks.now[thread[0]])
         self._issuers[made.number] = thread[0], thread[1], now
+        self._accumulators[made.number] = accumulator
         writers = self._writers.setdefault(cta, [None] * COLUMNS)
         for column in columns.tolist():
             writers[column] = made
@@ -158,9 +186,18 @@ class TensorChecks:
         return found
 
     def _after_products(
-        self, instruction: Instruction, thread: Thread, columns: Array, verb: str, home: int
+        self,
+        instruction: Instruction,
+        thread: Thread,
+        columns: Array,
+        verb: str,
+        home: int,
+        accumulator: Accumulator | None = None,
     ) -> None:
-        """Products of other warps that write the same columns must be over, or issued before."""
+        """Products of other warps that write the same columns must be over, or issued before.
+
+        Those of other shapes must be over in any case.
+        """
         cta, warp, _ = thread
         writers = self._writers.get(home)
         if writers is None:
@@ -169,13 +206,19 @@ class TensorChecks:
         found = {w.number: w for c in columns.tolist() if (w := writers[c]) is not None}
         for operation in found.values():
             issuer_cta, issuer, when = self._issuers[operation.number]
-            if (issuer_cta, issuer) == (cta, warp):
+            before = self._accumulators[operation.number]
+            if not _differ(accumulator, before):
+                if (issuer_cta, issuer) == (cta, warp):
+                    continue
+                if self._seen(thread, issuer_cta, issuer) >= when:
+                    continue
+                wrong = self._early(operation, cta, warp, "writes")
+            elif operation.visible(self.progress.clocks, cta, warp):
                 continue
-            if self._seen(thread, issuer_cta, issuer) >= when:
-                continue
-            words = self._early(operation, cta, warp, "writes")
-            if words:
-                self._blame(instruction, thread, f"{verb} columns of tensor memory, {words}")
+            else:
+                wrong = _Wrong(self._unseen(operation, "writes as another shape"))
+            if wrong:
+                self._say(instruction, thread, f"{verb} columns of tensor memory", wrong)
                 return
 
     def _seen(self, thread: Thread, cta: int, warp: int) -> int:
@@ -217,36 +260,36 @@ class TensorChecks:
         self._follow()
         for column in columns.tolist():
             operation = writers[column]
-            words = "" if operation is None else self._early(operation, cta, warp, "writes", verb)
-            if words:
-                words = f"{verb} column {column} of tensor memory, {words}"
-                self._blame(instruction, (cta, warp, 0), words)
+            wrong = operation and self._early(operation, cta, warp, "writes", verb)
+            if wrong:
+                does = f"{verb} column {column} of tensor memory"
+                self._say(instruction, (cta, warp, 0), does, wrong)
                 return
 
     def _read_before(self, instruction: Instruction, cta: int, warp: int, columns: Array) -> None:
         """Products that read the columns as A must be over for a warp."""
         self._follow()
         for operation in list(self._readers.get(cta, ())):
-            words = self._early(operation, cta, warp, "may still read")
-            if not words:
+            wrong = self._early(operation, cta, warp, "may still read")
+            if wrong is None:
                 if operation.known.all():
                     self._readers[cta].remove(operation)
                 continue
             if np.isin(operation.granules, columns).any():
-                words = f"writes columns of tensor memory, {words}"
-                self._blame(instruction, (cta, warp, 0), words)
+                does = "writes columns of tensor memory"
+                self._say(instruction, (cta, warp, 0), does, wrong)
                 return
 
-    def _early(self, operation: Operation, cta: int, warp: int, does: str, verb: str = "") -> str:
-        """Why a warp's next access may come before a product is over; empty if it may not."""
+    def _early(
+        self, operation: Operation, cta: int, warp: int, does: str, verb: str = ""
+    ) -> _Wrong | None:
+        """Why a warp's next access may come before a product is over; None if it may not."""
         if not operation.visible(self.progress.clocks, cta, warp):
-            return self._unseen(operation, does)
-        if not self.fences.used or verb == _DEALLOCATES:
-            return ""
-        if self.fences.visible(operation, cta, warp):
-            return ""
+            return _Wrong(self._unseen(operation, does))
+        if verb == _DEALLOCATES or self.fences.visible(operation, cta, warp):
+            return None
         what = f"which {self._named(operation.instruction)} {does}"
-        return f"{what}, without {_AFTER} behind the wait for its commit"
+        return _Wrong(f"{what}, without {_AFTER} behind the wait for its commit", fence=True)
 
     def _named(self, instruction: Instruction) -> str:
         line = self.findings.module.written_line(instruction.position)
@@ -304,47 +347,56 @@ class TensorChecks:
             if not own:
                 continue
             seen = self._seen(thread, home, other)
-            sure = seen
-            if self.fences.used and verb != _DEALLOCATES:
-                sure = self.fences.seen(cta, warp, home, other)
+            sure = self.fences.seen(cta, warp, home, other)
             for column in wanted:
                 touch = own.get(column)
                 if touch is None or (stores and not touch.stores):
                     continue
                 same = (home, other) == (cta, warp)
-                words = self._undone(touch, seen, same=same)
-                if not words and not same and verb != _DEALLOCATES:
-                    words = self._unfenced(touch, seen, sure)
-                if words:
-                    self._blame(
-                        instruction, thread, f"{verb} column {column} of tensor memory, {words}"
+                wrong = self._undone(touch, seen, same=same)
+                if wrong is None and not same and verb != _DEALLOCATES:
+                    wrong = self._unfenced(touch, seen, sure)
+                if wrong:
+                    self._say(
+                        instruction, thread, f"{verb} column {column} of tensor memory", wrong
                     )
                     return
 
-    def _undone(self, touch: _Touch, seen: int, *, same: bool) -> str:
+    def _undone(self, touch: _Touch, seen: int, *, same: bool) -> _Wrong | None:
         what = self._named(touch.instruction)
         if not touch.over:
             wait = "st" if touch.stores else "ld"
-            return f"before a tcgen05.wait::{wait} for {what}"
+            return _Wrong(f"before a tcgen05.wait::{wait} for {what}")
         if not same and seen < touch.over:
-            return f"without a barrier between it and {what}"
-        return ""
+            return _Wrong(f"without a barrier between it and {what}")
+        return None
 
-    def _unfenced(self, touch: _Touch, seen: int, sure: int) -> str:
+    def _unfenced(self, touch: _Touch, seen: int, sure: int) -> _Wrong | None:
         """What is missing around the barrier behind a load or store, which a warp has seen."""
-        if not self.fences.used:
-            return ""
         what = self._named(touch.instruction)
         if not touch.fenced or seen < touch.fenced:
-            return f"without {_BEFORE} between {what} and the barrier behind it"
+            words = f"without {_BEFORE} between {what} and the barrier behind it"
+            return _Wrong(words, fence=True)
         if sure < touch.fenced:
-            return f"without {_AFTER} behind the barrier after {what}"
-        return ""
+            return _Wrong(f"without {_AFTER} behind the barrier after {what}", fence=True)
+        return None
 
-    def _blame(self, instruction: Instruction, thread: Thread, words: str) -> None:
+    def _say(self, instruction: Instruction, thread: Thread, does: str, wrong: _Wrong) -> None:
+        """Note what an access lacks: only advice if that is a fence, and the kernel has none."""
+        self._blame(
+            instruction,
+            thread,
+            f"{does}, {wrong.words}",
+            harmless=wrong.fence and not self.fences.used,
+        )
+
+    def _blame(
+        self, instruction: Instruction, thread: Thread, words: str, *, harmless: bool = False
+    ) -> None:
         mask = np.zeros(self.wave.shape, np.bool_)
         mask[thread] = True
-        self.findings.add("tensor-memory", instruction, mask, lambda _: words)
+        kind = TENSOR_FENCE if harmless else "tensor-memory"
+        self.findings.add(kind, instruction, mask, lambda _: words, harmless=harmless)
 
     # Columns
 

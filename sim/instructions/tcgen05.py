@@ -73,7 +73,7 @@ def _bind(binding: Binding) -> Step:
         return _move(binding, found)
     binder = _BINDERS.get(binding.modifiers[0])
     if binder is None:
-        raise binding.error(f"'{found.ptx}' is not simulated")
+        raise binding.error(f"'{found.ptx}' is not simulated: which way rows move is not published")
     return binder(binding)
 
 
@@ -147,6 +147,10 @@ def _alloc(binding: Binding) -> Step:
             if memory.used and memory.closed[cta]:
                 _blame(binding, cta, warp, "allocates after tcgen05.relinquish_alloc_permit")
                 continue
+            least = int(memory.least[cta]) if memory.used else count
+            if count > least:
+                words = f"asks for {counted(count, 'column')} after {least}; requests may not grow"
+                _blame(binding, cta, warp, words)
             given[cta, warp, lane], chosen[cta, warp, lane] = memory.allocate(cta, count), True
             if machine.observer is not None and machine.observer.tensor is not None:
                 machine.observer.tensor.taken(binding.instruction, (cta, warp, lane))

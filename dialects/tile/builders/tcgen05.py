@@ -10,10 +10,10 @@ from tilec.isa import Family, Form, TilecError
 
 from ..dialect import FragType
 from ..ops.tcgen05 import FLAGS, Tcgen05MmaOp, Tcgen05MmaScaledOp
+from ..ops.tcgen05_cp import Tcgen05CpOp
 from ..ops.tcgen05_ld_red import Tcgen05LdRedOp, reduced_layout
 from ..ops.tcgen05_moves import (
     Tcgen05CommitOp,
-    Tcgen05CpOp,
     Tcgen05FenceOp,
     Tcgen05LdOp,
     Tcgen05StOp,
@@ -21,7 +21,8 @@ from ..ops.tcgen05_moves import (
     Tcgen05WaitStOp,
     moved_layout,
 )
-from ..ops.tcgen05_sp import Tcgen05MmaSpOp
+from ..ops.tcgen05_shift import Tcgen05ShiftOp
+from ..ops.tcgen05_sp import Tcgen05MmaSpOp, Tcgen05MmaSpScaledOp
 from ..ops.tensor_dot import TensorDotOp, TensorLoadOp, TensorStoreOp
 from ..ops.tensor_dot_scaled import TensorDotScaledOp
 from ..ops.tensor_memory import (
@@ -32,6 +33,7 @@ from ..ops.tensor_memory import (
     Tcgen05RelinquishOp,
     TensorBufferOp,
 )
+from ..ops.tensor_options import EXPONENT, KEPT, ZEROS, ProductOptions
 from ..tensor import tensor_buffer as buffer_of
 from ..tensor_dots import accumulator_tile
 from ..tiles import element_of, frag_type, tensor_type
@@ -58,15 +60,17 @@ def alloc_tensor(type: TypeLike, group: int = 1) -> Value:  # noqa: A002 (MLIR's
 
 
 @located
-def tcgen05_alloc(slot: Value, columns: int, group: int = 1) -> None:
+def tcgen05_alloc(slot: Value, columns: int, group: int = 1, *, exclusive: bool = False) -> None:
     """`tile.tcgen05_alloc`: so many columns; their address goes to a word of shared memory."""
-    emit(Tcgen05AllocOp, [slot], attributes={"columns": i64(columns), **_group(group)})
+    attributes = {"columns": i64(columns), **_group(group), **_exclusive(exclusive)}
+    emit(Tcgen05AllocOp, [slot], attributes=attributes)
 
 
 @located
-def tcgen05_dealloc(slot: Value, columns: int, group: int = 1) -> None:
+def tcgen05_dealloc(slot: Value, columns: int, group: int = 1, *, exclusive: bool = False) -> None:
     """`tile.tcgen05_dealloc`: columns given back, all of an allocation."""
-    emit(Tcgen05DeallocOp, [slot], attributes={"columns": i64(columns), **_group(group)})
+    attributes = {"columns": i64(columns), **_group(group), **_exclusive(exclusive)}
+    emit(Tcgen05DeallocOp, [slot], attributes=attributes)
 
 
 @located
@@ -91,6 +95,7 @@ def tcgen05_mma(
     *indices: Index,
     accumulate: Value | bool = True,
     flags: Sequence[str] = (),
+    options: ProductOptions | None = None,
 ) -> None:
     """`tile.tcgen05_mma`: `d = a · b + d` in tensor memory.
 
@@ -103,9 +108,11 @@ def tcgen05_mma(
         indices: where a, b and d begin.
         accumulate: whether `d` is added.
         flags: of `negate_a`, `negate_b`, `saturate`, `transpose_a`, `transpose_b`.
+        options: lanes that stay, a power of two, columns that count as 0.
     """
     operands = [a, b, d, condition(accumulate, "accumulate"), *indices_of(indices)]
-    emit(Tcgen05MmaOp, operands, attributes=_product(form, types, flags))
+    attributes = {**_product(form, types, flags), **_options(options)}
+    emit(Tcgen05MmaOp, operands, attributes=attributes)
 
 
 @located
@@ -137,10 +144,38 @@ def tcgen05_mma_sp(
     *indices: Index,
     accumulate: Value | bool = True,
     flags: Sequence[str] = (),
+    options: ProductOptions | None = None,
 ) -> None:
     """`tile.tcgen05_mma_sp`: the same of a sparse A, with metadata `e` in tensor memory."""
     operands = [a, b, d, condition(accumulate, "accumulate"), e, *indices_of(indices)]
-    emit(Tcgen05MmaSpOp, operands, attributes=_product(form, types, flags))
+    attributes = {**_product(form, types, flags), **_options(options)}
+    emit(Tcgen05MmaSpOp, operands, attributes=attributes)
+
+
+@located
+def tcgen05_mma_sp_scaled(
+    form: TensorProduct | str,
+    types: str,
+    a: Value,
+    b: Value,
+    d: Value,
+    e: Value,
+    sfa: Value,
+    sfb: Value,
+    *indices: Index,
+    accumulate: Value | bool = True,
+    flags: Sequence[str] = (),
+) -> None:
+    """`tile.tcgen05_mma_sp_scaled`: the same with scale factors `sfa` and `sfb`."""
+    given = [a, b, d, condition(accumulate, "accumulate"), e, sfa, sfb]
+    attributes = _product(form, types, flags)
+    emit(Tcgen05MmaSpScaledOp, [*given, *indices_of(indices)], attributes=attributes)
+
+
+@located
+def tcgen05_shift(buffer: Value, *indices: Index, group: int = 1) -> None:
+    """`tile.tcgen05_shift`: 32 bytes of each lane moved down by one row."""
+    emit(Tcgen05ShiftOp, [buffer, *indices_of(indices)], attributes=_group(group))
 
 
 @located
@@ -320,6 +355,25 @@ def tcgen05_fence(side: str) -> None:
 
 def _group(group: int) -> dict[str, Attribute]:
     return {GROUP: i64(group)} if group != 1 else {}
+
+
+def _exclusive(exclusive: bool) -> dict[str, Attribute]:
+    return {"exclusive": ir.UnitAttr.get()} if exclusive else {}
+
+
+def _options(options: ProductOptions | None) -> dict[str, Attribute]:
+    found: dict[str, Attribute] = {}
+    if options is None:
+        return found
+    if options.kept:
+        words = [word - (word >> 31 << 32) for word in options.kept]
+        found[KEPT] = ir.DenseI32ArrayAttr.get(words)
+    if options.exponent is not None:
+        found[EXPONENT] = i64(options.exponent)
+    if options.zeros is not None:
+        word = options.zeros.encode()
+        found[ZEROS] = i64(word - (word >> 63 << 64))
+    return found
 
 
 def _product(form: TensorProduct | str, types: str, flags: Sequence[str]) -> dict[str, Attribute]:

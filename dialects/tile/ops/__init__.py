@@ -29,17 +29,18 @@ from .reduce import REDUCTIONS, ReduceOp
 from .select import SelectOp
 from .take import TakeOp
 from .tcgen05 import Tcgen05MmaOp, Tcgen05MmaScaledOp
+from .tcgen05_cp import Tcgen05CpOp
 from .tcgen05_ld_red import Tcgen05LdRedOp
 from .tcgen05_moves import (
     Tcgen05CommitOp,
-    Tcgen05CpOp,
     Tcgen05FenceOp,
     Tcgen05LdOp,
     Tcgen05StOp,
     Tcgen05WaitLdOp,
     Tcgen05WaitStOp,
 )
-from .tcgen05_sp import Tcgen05MmaSpOp
+from .tcgen05_shift import Tcgen05ShiftOp
+from .tcgen05_sp import Tcgen05MmaSpOp, Tcgen05MmaSpScaledOp
 from .tensor_dot import TensorDotOp, TensorLoadOp, TensorStoreOp
 from .tensor_dot_scaled import TensorDotScaledOp
 from .tensor_memory import (
@@ -132,7 +133,9 @@ __all__ = [
     "Tcgen05MmaOp",
     "Tcgen05MmaScaledOp",
     "Tcgen05MmaSpOp",
+    "Tcgen05MmaSpScaledOp",
     "Tcgen05RelinquishOp",
+    "Tcgen05ShiftOp",
     "Tcgen05StOp",
     "Tcgen05WaitLdOp",
     "Tcgen05WaitStOp",

@@ -8,6 +8,7 @@ from tilec.ir.aliases import Op, Value
 from tilec.ir.assembly.signature import OPERAND_SIZES, RESULT_SIZES
 from tilec.ir.mlir import ext, ir
 from tilec.isa import Family, Form, Mma, Operand, TilecError, UnknownNameError, form, forms
+from tilec.isa.targets import Available
 from tilec.isa.wording import counted
 from tilec.layout import LinearLayout
 from tilec.layout.operands import units
@@ -86,6 +87,11 @@ class TileOp(Tile.Operation):
     def mnemonic(self) -> str | None:
         """Its instruction in `tilec.isa.instructions`; None of others, such as products."""
         return None
+
+    @property
+    def needs(self) -> tuple[Available, ...]:
+        """What it needs of a target besides an instruction."""
+        return ()
 
     def overwritten(self) -> Region | None:
         """What of the memory that it goes to the op sets, whatever was there; None if not known."""

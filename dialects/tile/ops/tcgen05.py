@@ -12,11 +12,14 @@ from tilec.dialects.semantics.upstream import constant_of
 from tilec.ir.aliases import Value
 from tilec.ir.mlir import ext, ir
 from tilec.isa import TilecError, UnknownNameError
+from tilec.isa.targets import Available
 
 from ..tensor import TensorBuffer, check_matrix, tensor_buffer
 from ..tiles import element_name
 from .base import check_indices, memory
 from .tensor_memory import GroupedOp
+from .tensor_options import OPTIONS, ProductOptions, options_of
+from .tensor_sides import check_metadata, check_scales, first_scales, selector
 
 if TYPE_CHECKING:
     from tilec.isa.described_product import DescribedProduct
@@ -95,8 +98,27 @@ class TensorProductOp(GroupedOp):
         return form.describe(types, m=d.rows, n=d.cols, **flags, **self.fields())
 
     def fields(self) -> dict[str, int]:
-        """What else the descriptor says: where scale factors or metadata begin."""
-        return {}
+        """What else the descriptor says: where scale factors or metadata begin.
+
+        Raises:
+            TilecError: if those are not constants.
+        """
+        scales = first_scales(self) if "sfa" in self.MATRICES else {}
+        return {**scales, **(selector(self) if "e" in self.MATRICES else {})}
+
+    @property
+    def options(self) -> ProductOptions:
+        """What stands behind the instruction's usual operands.
+
+        Raises:
+            TilecError: if it takes no such thing.
+        """
+        return options_of(self, self.key)
+
+    @property
+    def needs(self) -> tuple[Available, ...]:
+        """What of its options some targets have, and others have not."""
+        return self.options.needs
 
     @property
     def product(self) -> "DescribedProduct":
@@ -133,12 +155,17 @@ class TensorProductOp(GroupedOp):
                 f"the condition for adding d must be an i1, not {self.operands[_ACCUMULATE].type}"
             )
         product = self.product
+        _ = self.options
         self._check_accumulator(product)
         for name in "ab":
             if name == "a" and form.a == "tensor":
                 self._check_left(product)
             else:
                 self.shared_operand(name).check(self.indices_of(name))
+        if "e" in self.MATRICES:
+            check_metadata(self)
+        if "sfa" in self.MATRICES:
+            check_scales(self)
 
     def tensor_operand(self, name: str, held: str) -> TensorBuffer:
         """An operand in tensor memory, of the instruction's CTAs.
@@ -216,14 +243,9 @@ def tensor_product(name: str, *, scaled: bool, sparse: bool = False) -> "TensorP
         raise UnknownNameError("tcgen05.mma form", name, legal)
     found = table[name]
     assert isinstance(found, TensorProduct)
-    if found.sparse and found.scaled:
-        raise TilecError(f"no op is a sparse product with scale factors, as {name} is")
-    if found.sparse != sparse:
-        kinds = ("dense", "sparse")
-        raise TilecError(f"takes {kinds[sparse]} products; {name} is {kinds[found.sparse]}")
-    if found.scaled != scaled:
-        other = "tile.tcgen05_mma_scaled" if found.scaled else "tile.tcgen05_mma"
-        raise TilecError(f"{name} is the form of a {other}")
+    if (found.sparse, found.scaled) != (sparse, scaled):
+        words = "_sp" * found.sparse + "_scaled" * found.scaled
+        raise TilecError(f"{name} is the form of a tile.tcgen05_mma{words}")
     return found
 
 
@@ -248,6 +270,11 @@ class Tcgen05MmaOp(TensorProductOp, name="tcgen05_mma"):
     has its half of them. An operand wider than that continues in the next matrix. Floats of 6 and 4
     bits that take a byte each are `i8`. `negate_a`, `negate_b` and `saturate` are bits of the
     instruction descriptor.
+
+    `keep_lanes` are words of 32 lanes each, of both CTAs of a pair one after the other: where a bit
+    is 1, that lane of D stays as it is. By 2 to the power of `exponent`, 0 to 15, D is divided
+    before it is added: of f16 and tf32, on sm_100. `zero_columns` is the mask of `.ws` that says
+    which columns of B count as 0 (`tilec.isa.zero_columns`).
     """
 
     assembly_format = (
@@ -257,6 +284,7 @@ class Tcgen05MmaOp(TensorProductOp, name="tcgen05_mma"):
     )
     inferred_types = {"indices": "index", "accumulate": "i1"}
 
+    OPTIONAL = OPTIONS
     SEMANTICS = Semantics(scope=Scope.ONE_THREAD, effects=PRODUCT_EFFECTS)
 
     a: ext.Operand[Any]
@@ -303,40 +331,3 @@ class Tcgen05MmaScaledOp(TensorProductOp, name="tcgen05_mma_scaled"):
     indices: Sequence[ext.Operand[Any]]
     form: ir.StringAttr
     types: ir.StringAttr
-
-    def fields(self) -> dict[str, int]:
-        """The bytes with which scale factors begin.
-
-        Raises:
-            TilecError: if they are not constants.
-        """
-        found = {}
-        for name in ("sfa", "sfb"):
-            first = constant_of(self.indices_of(name)[-1])
-            if first is None:
-                raise TilecError(f"the last index of {name} is a constant")
-            found[f"{name}_id"] = first
-        return found
-
-    def check(self) -> None:
-        """Verify what a product without has, and the scale factors."""
-        from tilec.layout.tensor_memory import scale_rows  # noqa: PLC0415 (for Blackwell only)
-
-        super().check()
-        product = self.product
-        m, n, _ = product.shape
-        for name in ("sfa", "sfb"):
-            buffer = self.tensor_operand(name, "scale")
-            self.check_element(name, [element_name(product.operand(name)), "i8"])
-            rows, parts = scale_rows(name, m, n, product.group)
-            if parts > 1:
-                raise TilecError(
-                    f"operand {name} of {product.ptx} has other rows in each half of the lanes, "
-                    f"which #tile.tensor cannot say; legal: M = {parts * m} of a pair"
-                )
-            whole = -(-rows // 32) * 32
-            first = constant_of(self.indices_of(name)[-2])
-            if first != 0 or buffer.rows < whole:
-                raise TilecError(
-                    f"operand {name} of {product.ptx} takes rows 0 to {whole - 1} of {buffer.rows}"
-                )

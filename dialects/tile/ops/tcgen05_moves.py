@@ -1,6 +1,6 @@
 """`tile.tcgen05_ld` and its kin: what moves tensor memory, and what orders it.
 
-PTX ISA 9.7.16.8, 9.7.16.9, 9.7.16.11, 9.7.16.12.
+PTX ISA 9.7.16.8, 9.7.16.11, 9.7.16.12.
 """
 
 from collections.abc import Sequence
@@ -14,17 +14,13 @@ from tilec.ir.mlir import ext, ir
 from tilec.isa import Family, TilecError
 from tilec.layout import LinearLayout
 
-from ..scale_images import image_of, image_rows
-from ..tensor import SCALES, TensorBuffer, check_matrix, tensor_buffer
+from ..tensor import TensorBuffer, check_matrix, tensor_buffer
 from .barrier import check_barrier
-from .base import TileOp, check_indices, form_of, fragment_value, memory
+from .base import TileOp, check_indices, form_of, fragment_value
 from .tensor_memory import GroupedOp
 
 if TYPE_CHECKING:
-    from tilec.isa.tensor_memory import CopyShape
     from tilec.isa.tensor_moves import TensorMove
-
-    from ..matrix_operands import MatrixOperand
 
 _ORDERS = Touch(Access.ORDER, Resource.TENSOR)
 
@@ -221,156 +217,6 @@ class Tcgen05WaitStOp(TileOp, name="tcgen05_wait_st"):
     def mnemonic(self) -> str:
         """`tcgen05.wait::st`."""
         return "tcgen05.wait::st.sync.aligned"
-
-
-class Tcgen05CpOp(GroupedOp, name="tcgen05_cp"):
-    """Copy rows of bytes from shared to tensor memory, by one thread (`tcgen05.cp`).
-
-    It is asynchronous as a product is, and in order before the products that the thread issues
-    after it. `32x128b.warpx4` goes to `#tile.tensor<"scale">`: 32 rows of 16 bytes are the scale
-    factors of 128 rows, those of row r in row r mod 32, from byte 4·(r / 32) on; the source may
-    also be a buffer of that layout with a row for each, of which a constant 128 are copied.
-    `128x256b` and `128x128b` go to 8 and 4 columns of a buffer of 128 rows, row by row.
-    """
-
-    assembly_format = (
-        "$source `[` ranked($indices, $source) `]` `to` $target `[` ranked($indices, $target) `]` "
-        "attr-dict `:` type($source) `to` type($target)"
-    )
-    inferred_types = {"indices": "index"}
-
-    OPTIONAL = frozenset[str]()
-    SEMANTICS = Semantics(
-        scope=Scope.ONE_THREAD,
-        effects=(
-            Touch(Access.READ, None, 0, asynchronous=True),
-            Touch(Access.WRITE, None, 1, asynchronous=True),
-        ),
-    )
-
-    source: ext.Operand[Any]
-    target: ext.Operand[Any]
-    indices: Sequence[ext.Operand[Any]]
-    form: ir.StringAttr
-
-    @property
-    def mnemonic(self) -> str:
-        """The instruction."""
-        return ir.StringAttr(self.attributes["form"]).value
-
-    @property
-    def group(self) -> int:
-        """How many CTAs take part, as the instruction says.
-
-        Raises:
-            TilecError: as `copied`.
-        """
-        return self._copy[0]
-
-    @property
-    def copied(self) -> "CopyShape":
-        """What it copies.
-
-        Raises:
-            TilecError: if `form` names no copy that goes to a buffer.
-        """
-        return self._copy[1]
-
-    @property
-    def _copy(self) -> "tuple[int, CopyShape]":
-        from tilec.isa.tensor_memory import LANES, copies  # noqa: PLC0415 (for Blackwell only)
-
-        legal = {
-            name: (group, shape)
-            for name, group, shape, source in copies()
-            if not source and (shape.rows == LANES or shape.cast == "warpx4")
-        }
-        if self.mnemonic not in legal:
-            raise TilecError(f"form is one of {', '.join(legal)}, not {self.mnemonic}")
-        return legal[self.mnemonic]
-
-    @property
-    def source_indices(self) -> list[Value]:
-        """Where the rows begin in shared memory."""
-        return list(self.operands)[2 : 2 + ir.MemRefType(self.operands[0].type).rank]
-
-    @property
-    def target_indices(self) -> list[Value]:
-        """Where they go."""
-        return list(self.operands)[2 + ir.MemRefType(self.operands[0].type).rank :]
-
-    def shared_operand(self) -> "MatrixOperand":
-        """The source.
-
-        Raises:
-            TilecError: if no descriptor tells it.
-        """
-        from ..matrix_operands import copied_image, copied_operand  # noqa: PLC0415
-
-        if self.is_image:
-            return copied_image(self.mnemonic, self.operands[0])
-
-        shape = self.copied
-        return copied_operand(self.mnemonic, shape.rows, shape.bits // 8, self.operands[0])
-
-    def check(self) -> None:
-        """Verify form, source and target."""
-        shape = self.copied
-        source, target = list(self.operands)[:2]
-        rank = memory(source, "source").rank + memory(target, "target").rank
-        check_indices(list(self.operands)[2:], rank, "the copy")
-        buffer = tensor_buffer(self.operands[1], "target")
-        scales = shape.cast == "warpx4"
-        if self.is_image and not scales:
-            raise TilecError(f"{self.mnemonic} does not copy scale factors: {source.type}")
-        if (buffer.held == "scale") != scales or (
-            not scales and buffer.rows // buffer.group != shape.rows
-        ):
-            wanted = '#tile.tensor<"scale">' if scales else "a buffer of 128 rows of a CTA"
-            raise TilecError(f"{self.mnemonic} goes to {wanted}, not {self.operands[1].type}")
-        if self.is_image:
-            self._check_piece()
-        else:
-            self.shared_operand().check(self.source_indices)
-        check_matrix(target, self.target_indices)
-        self._check_target(buffer, shape)
-
-    @property
-    def is_image(self) -> bool:
-        """Whether the source has a row for each row of scale factors, in the order of the copy."""
-        return image_of(ir.MemRefType(self.operands[0].type)) > 0
-
-    @property
-    def piece(self) -> int:
-        """Of scale factors in that order the number of the 128 rows in a matrix."""
-        row = constant_of(self.source_indices[-2])
-        assert row is not None
-        return row // image_rows(1)
-
-    def _check_piece(self) -> None:
-        """Verify which scale factors are copied."""
-        rows = ir.MemRefType(self.operands[0].type).shape[-2]
-        row, col = (constant_of(index) for index in self.source_indices[-2:])
-        if row is None or row % image_rows(1) or not 0 <= row < rows or col != 0:
-            raise TilecError(
-                f"copies the factors of {image_rows(1)} rows, from a constant multiple of that "
-                f"below {rows} on, and from column 0"
-            )
-
-    def _check_target(self, buffer: TensorBuffer, shape: "CopyShape") -> None:
-        """Verify where it goes: constants, in whole copies."""
-        *_, row, col = (constant_of(index) for index in self.target_indices)
-        rows, cols = buffer.rows, shape.bits // 32 * buffer.packed
-        if buffer.held == "scale":  # each of its columns has the factors of so many rows
-            rows, cols = shape.rows * shape.bits // 32, SCALES
-        for what, first, step, there in (
-            ("row", row, rows, buffer.rows),
-            ("column", col, cols, buffer.cols),
-        ):
-            if first is None or first % step or not 0 <= first <= there - step:
-                raise TilecError(
-                    f"goes to a {what} that is a constant multiple of {step}, below {there}"
-                )
 
 
 class Tcgen05CommitOp(GroupedOp, name="tcgen05_commit"):

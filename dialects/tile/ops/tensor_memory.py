@@ -89,12 +89,19 @@ class AllocTensorOp(GroupedOp, name="alloc_tensor"):
             )
 
 
-def _alloc(group: int) -> str:
-    return f"tcgen05.alloc.cta_group::{group}.sync.aligned.shared::cta.b32"
+def _alloc(group: int, words: str = "") -> str:
+    return f"tcgen05.alloc{words}.cta_group::{group}.sync.aligned.shared::cta.b32"
 
 
 class ColumnsOp(GroupedOp):
     """What gives columns of tensor memory out or back, by one warp, of each CTA of a pair."""
+
+    UNITS = frozenset({"exclusive"})
+
+    @property
+    def words(self) -> str:
+        """What the mnemonic says of columns that no other CTA gets."""
+        return ".exclusive" * ("exclusive" in self.attributes)
 
     def check(self) -> None:
         """Verify the slot and the number of columns."""
@@ -111,7 +118,8 @@ class ColumnsOp(GroupedOp):
 class Tcgen05AllocOp(ColumnsOp, name="tcgen05_alloc"):
     """Allocate columns of tensor memory, whose address goes to a word of shared memory.
 
-    One warp does it, and waits until the SM has so many. Others see the word behind a barrier.
+    One warp does it, and waits until the SM has so many. Others see the word behind a barrier. With
+    `exclusive`, from PTX 9.4 on, they are columns that no other CTA gets.
     """
 
     assembly_format = "$slot `columns` $columns attr-dict `:` type($slot)"
@@ -127,13 +135,14 @@ class Tcgen05AllocOp(ColumnsOp, name="tcgen05_alloc"):
     @property
     def mnemonic(self) -> str:
         """`tcgen05.alloc`."""
-        return _alloc(self.group)
+        return _alloc(self.group, self.words)
 
 
 class Tcgen05DeallocOp(ColumnsOp, name="tcgen05_dealloc"):
     """Give columns of tensor memory back, all of an allocation, by one warp.
 
-    Nothing may be under way there, in either CTA of a pair: it stands behind a barrier.
+    Nothing may be under way there, in either CTA of a pair: it stands behind a barrier. It is
+    `exclusive` where the allocation is.
     """
 
     assembly_format = "$slot `columns` $columns attr-dict `:` type($slot)"
@@ -149,7 +158,7 @@ class Tcgen05DeallocOp(ColumnsOp, name="tcgen05_dealloc"):
     @property
     def mnemonic(self) -> str:
         """`tcgen05.dealloc`."""
-        return f"tcgen05.dealloc.cta_group::{self.group}.sync.aligned.b32"
+        return f"tcgen05.dealloc{self.words}.cta_group::{self.group}.sync.aligned.b32"
 
 
 class Tcgen05RelinquishOp(GroupedOp, name="tcgen05_relinquish"):

@@ -140,3 +140,53 @@ func.func @sparse_pair(%a: !PairA, %b: !PairB, %d: !Pair, %e: !PairE, %more: i1)
       {form = "tcgen05.mma.sp.cta_group::2.kind::i8.a::descriptor", types = "s32.s8.u8"} : !PairA, !PairB, !Pair metadata !PairE
   return
 }
+
+// -----
+
+!A = memref<128x64xi8, #tile.shared<"64B">>
+!B = memref<64x128xi8, #tile.shared<"128B">>
+!D = memref<128x64xf32, #tile.tensor<"d">>
+!E = memref<128x4xi32, #tile.tensor<"e">>
+!S = memref<128x4xf8E8M0FNU, #tile.tensor<"scale">>
+
+// CHECK-LABEL: func.func @sparse_scaled(
+func.func @sparse_scaled(%a: !A, %b: !B, %d: !D, %e: !E, %s: !S, %more: i1) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  // CHECK: tile.tcgen05_mma_sp_scaled %{{.*}}[%{{.*}}, %{{.*}}], %{{.*}}[%{{.*}}, %{{.*}}], %{{.*}}[%{{.*}}, %{{.*}}] metadata %{{.*}}[%{{.*}}, %{{.*}}] scale %{{.*}}[%{{.*}}, %{{.*}}], %{{.*}}[%{{.*}}, %{{.*}}] if %{{.*}} {form = "tcgen05.mma.sp.cta_group::1.kind::mxf8f6f4.block_scale.block32.a::descriptor", types = "f32.e4m3.e2m1"} : memref<128x64xi8, #{{.*}}>, memref<64x128xi8, #{{.*}}>, memref<128x64xf32, #{{.*}}> metadata memref<128x4xi32, #{{.*}}> scale memref<128x4xf8E8M0FNU, #{{.*}}>, memref<128x4xf8E8M0FNU, #{{.*}}>
+  tile.tcgen05_mma_sp_scaled %a[%c0, %c0], %b[%c0, %c0], %d[%c0, %c0] metadata %e[%c0, %c2] scale %s[%c0, %c1], %s[%c0, %c0] if %more
+      {form = "tcgen05.mma.sp.cta_group::1.kind::mxf8f6f4.block_scale.block32.a::descriptor", types = "f32.e4m3.e2m1"} : !A, !B, !D metadata !E scale !S, !S
+  return
+}
+
+// -----
+
+!A = memref<64x32xf16, #tile.shared<"64B">>
+!B = memref<64x64xf16, #tile.shared<"128B">>
+!D = memref<64x64xf32, #tile.tensor<"d ws">>
+!E = memref<128x4xi32, #tile.tensor<"e ws">>
+
+// Of 64 rows the metadata stand in both banks of lanes; every other column of B counts as 0.
+// CHECK-LABEL: func.func @stationary(
+func.func @stationary(%a: !A, %b: !B, %d: !D, %e: !E, %more: i1) {
+  %c0 = arith.constant 0 : index
+  // CHECK: {form = "tcgen05.mma.ws.sp.cta_group::1.kind::f16.a::descriptor", types = "f32.f16.f16", zero_columns = 549755813888 : i64}
+  tile.tcgen05_mma_sp %a[%c0, %c0], %b[%c0, %c0], %d[%c0, %c0] metadata %e[%c0, %c0] if %more
+      {form = "tcgen05.mma.ws.sp.cta_group::1.kind::f16.a::descriptor", types = "f32.f16.f16", zero_columns = 549755813888} : !A, !B, !D metadata !E
+  return
+}
+
+// -----
+
+!A = memref<128x64xf16, #tile.shared<"128B">>
+!D = memref<256x256xf32, #tile.tensor<"d cta_group::2">>
+
+// CHECK-LABEL: func.func @options(
+func.func @options(%a: !A, %d: !D, %more: i1) {
+  %c0 = arith.constant 0 : index
+  // CHECK: {exponent = 3 : i64, form = "tcgen05.mma.cta_group::2.kind::f16.a::descriptor", keep_lanes = array<i32: -1, 0, 0, 0, 1, 0, 0, 0>, types = "f32.f16.f16"}
+  tile.tcgen05_mma %a[%c0, %c0], %a[%c0, %c0], %d[%c0, %c0] if %more
+      {form = "tcgen05.mma.cta_group::2.kind::f16.a::descriptor", types = "f32.f16.f16", exponent = 3, keep_lanes = array<i32: -1, 0, 0, 0, 1, 0, 0, 0>} : !A, !A, !D
+  return
+}

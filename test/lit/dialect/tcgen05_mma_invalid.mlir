@@ -163,7 +163,7 @@ func.func @saturated(%a: !A, %d: !D, %t: i1) {
 !D = memref<128x128xf32, #tile.tensor<"d">>
 func.func @sparse(%a: !A, %d: !D, %t: i1) {
   %c0 = arith.constant 0 : index
-  // expected-error @below {{takes dense products; tcgen05.mma.sp.cta_group::1.kind::f16.a::descriptor is sparse}}
+  // expected-error @below {{tcgen05.mma.sp.cta_group::1.kind::f16.a::descriptor is the form of a tile.tcgen05_mma_sp}}
   tile.tcgen05_mma %a[%c0, %c0], %a[%c0, %c0], %d[%c0, %c0] if %t {form = "tcgen05.mma.sp.cta_group::1.kind::f16.a::descriptor", types = "f32.f16.f16"} : !A, !A, !D
   return
 }
@@ -322,5 +322,86 @@ func.func @column(%a: !A, %b: !B, %d: !D, %e: !E, %i: index, %t: i1) {
 func.func @words() {
   // expected-error @below {{metadata are words of 32 bits in an even number of columns, in 128 rows, not 128x3 of 32 bits}}
   %e = tile.alloc_tensor : memref<128x3xi32, #tile.tensor<"e">>
+  return
+}
+
+// -----
+
+!A = memref<128x64xf16, #tile.shared<"128B">>
+!D = memref<128x128xf32, #tile.tensor<"d">>
+func.func @lanes(%a: !A, %d: !D, %t: i1) {
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{keep_lanes of tcgen05.mma.cta_group::1.kind::f16.a::descriptor is array<i32: …> of 4 words, not array<i32: 1, 2>}}
+  tile.tcgen05_mma %a[%c0, %c0], %a[%c0, %c0], %d[%c0, %c0] if %t {form = "tcgen05.mma.cta_group::1.kind::f16.a::descriptor", types = "f32.f16.f16", keep_lanes = array<i32: 1, 2>} : !A, !A, !D
+  return
+}
+
+// -----
+
+!A = memref<128x64xf16, #tile.shared<"128B">>
+!D = memref<128x128xf32, #tile.tensor<"d ws">>
+func.func @lanes_of_ws(%a: !A, %d: !D, %t: i1) {
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{keep_lanes of tcgen05.mma.ws.cta_group::1.kind::f16.a::descriptor is none, not array<i32: 1, 2, 3, 4>}}
+  tile.tcgen05_mma %a[%c0, %c0], %a[%c0, %c0], %d[%c0, %c0] if %t {form = "tcgen05.mma.ws.cta_group::1.kind::f16.a::descriptor", types = "f32.f16.f16", keep_lanes = array<i32: 1, 2, 3, 4>} : !A, !A, !D
+  return
+}
+
+// -----
+
+!A = memref<128x64xf16, #tile.shared<"128B">>
+!D = memref<128x128xf32, #tile.tensor<"d">>
+func.func @exponent(%a: !A, %d: !D, %t: i1) {
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{exponent is 0 to 15, not 16}}
+  tile.tcgen05_mma %a[%c0, %c0], %a[%c0, %c0], %d[%c0, %c0] if %t {form = "tcgen05.mma.cta_group::1.kind::f16.a::descriptor", types = "f32.f16.f16", exponent = 16} : !A, !A, !D
+  return
+}
+
+// -----
+
+!A = memref<128x64xi8, #tile.shared<"64B">>
+!D = memref<128x128xi32, #tile.tensor<"d">>
+func.func @exponent_of_integers(%a: !A, %d: !D, %t: i1) {
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{exponent is of kind::f16 and kind::tf32 without .ws, not of tcgen05.mma.cta_group::1.kind::i8.a::descriptor}}
+  tile.tcgen05_mma %a[%c0, %c0], %a[%c0, %c0], %d[%c0, %c0] if %t {form = "tcgen05.mma.cta_group::1.kind::i8.a::descriptor", types = "s32.s8.s8", exponent = 1} : !A, !A, !D
+  return
+}
+
+// -----
+
+!A = memref<128x64xf16, #tile.shared<"128B">>
+!D = memref<128x128xf32, #tile.tensor<"d">>
+func.func @zeros(%a: !A, %d: !D, %t: i1) {
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{zero_columns is of products with .ws, not of tcgen05.mma.cta_group::1.kind::f16.a::descriptor}}
+  tile.tcgen05_mma %a[%c0, %c0], %a[%c0, %c0], %d[%c0, %c0] if %t {form = "tcgen05.mma.cta_group::1.kind::f16.a::descriptor", types = "f32.f16.f16", zero_columns = 1} : !A, !A, !D
+  return
+}
+
+// -----
+
+!A = memref<128x64xf16, #tile.shared<"128B">>
+!D = memref<128x128xf32, #tile.tensor<"d ws">>
+func.func @zeros_of_nothing(%a: !A, %d: !D, %t: i1) {
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{bits 0x1000000000 have no meaning}}
+  tile.tcgen05_mma %a[%c0, %c0], %a[%c0, %c0], %d[%c0, %c0] if %t {form = "tcgen05.mma.ws.cta_group::1.kind::f16.a::descriptor", types = "f32.f16.f16", zero_columns = 68719476736} : !A, !A, !D
+  return
+}
+
+// -----
+
+!A = memref<128x64xi8, #tile.shared<"64B">>
+!B = memref<64x128xi8, #tile.shared<"128B">>
+!D = memref<128x64xf32, #tile.tensor<"d">>
+!E = memref<128x4xi32, #tile.tensor<"e">>
+!S = memref<128x4xf8E8M0FNU, #tile.tensor<"scale">>
+func.func @sparse_scaled(%a: !A, %b: !B, %d: !D, %e: !E, %s: !S, %t: i1) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // expected-error @below {{takes 2 of 4 columns, from row 0 and an even column on, not from 1}}
+  tile.tcgen05_mma_sp_scaled %a[%c0, %c0], %b[%c0, %c0], %d[%c0, %c0] metadata %e[%c0, %c1] scale %s[%c0, %c0], %s[%c0, %c0] if %t {form = "tcgen05.mma.sp.cta_group::1.kind::mxf8f6f4.block_scale.block32.a::descriptor", types = "f32.e4m3.e4m3"} : !A, !B, !D metadata !E scale !S, !S
   return
 }

@@ -65,7 +65,7 @@ func.func @family(%d: !D, %i: index) {
 !D = memref<128x64xf32, #tile.tensor<"d">>
 !F = !tile.frag<tensor<32x4xf32>, #tile.layout<"register [0,1] [0,2]; lane [1,0] [2,0] [4,0] [8,0] [16,0] -> row 32, col 4">>
 func.func @apart(%d: !D, %i: index) {
-  // expected-error @below {{tcgen05.ld.sync.aligned.16x32bx2.x4.b32 reaches columns apart, which no fragment has}}
+  // expected-error @below {{16x32bx2.x4.b32 moves of memref<128x64xf32, #tile.tensor<"d">> is !tile.frag<tensor<16x8xf32>, #tile.layout<"register [0,1] [0,2]; lane [1,0] [2,0] [4,0] [8,0] [0,4] -> row 16, col 8">>, not}}
   %x = tile.tcgen05_ld %d[%i, %i] {form = "tcgen05.ld.sync.aligned.16x32bx2.x4.b32"} : !D -> !F
   return
 }
@@ -127,32 +127,12 @@ func.func @attribute() {
 // -----
 
 !Atoms = memref<32x16xi8, #tile.shared<"none">>
-!A = memref<128x64xf16, #tile.tensor<"a">>
-func.func @target(%x: !Atoms, %a: !A, %i: index) {
-  // expected-error @below {{tcgen05.cp.cta_group::1.32x128b.warpx4 goes to #tile.tensor<"scale">, not}}
-  tile.tcgen05_cp %x[%i, %i] to %a[%i, %i] {form = "tcgen05.cp.cta_group::1.32x128b.warpx4"} : !Atoms to !A
-  return
-}
-
-// -----
-
-!Atoms = memref<32x16xi8, #tile.shared<"none">>
 !Scales = memref<256x4xi8, #tile.tensor<"scale">>
 func.func @row(%x: !Atoms, %s: !Scales, %i: index) {
   %c0 = arith.constant 0 : index
   %c64 = arith.constant 64 : index
   // expected-error @below {{goes to a row that is a constant multiple of 128, below 256}}
   tile.tcgen05_cp %x[%i, %i] to %s[%c64, %c0] {form = "tcgen05.cp.cta_group::1.32x128b.warpx4"} : !Atoms to !Scales
-  return
-}
-
-// -----
-
-!Atoms = memref<32x16xi8, #tile.shared<"none">>
-!Scales = memref<128x4xi8, #tile.tensor<"scale">>
-func.func @form(%x: !Atoms, %s: !Scales, %i: index) {
-  // expected-error @below {{form is one of tcgen05.cp.cta_group::1.128x256b}}
-  tile.tcgen05_cp %x[%i, %i] to %s[%i, %i] {form = "tcgen05.cp.cta_group::1.4x256b"} : !Atoms to !Scales
   return
 }
 

@@ -25,6 +25,8 @@ func.func @columns(%slot: !Slot) {
   tile.tcgen05_alloc %slot columns 128 : !Slot
   // CHECK: tile.tcgen05_alloc %{{.*}} columns 512 {cta_group = 2 : i64} : memref<1x1xi32, #{{.*}}>
   tile.tcgen05_alloc %slot columns 512 {cta_group = 2} : !Slot
+  // CHECK: tile.tcgen05_alloc %{{.*}} columns 32 {exclusive} : memref<1x1xi32, #{{.*}}>
+  tile.tcgen05_alloc %slot columns 32 {exclusive} : !Slot
   return
 }
 
@@ -38,6 +40,8 @@ func.func @columns(%slot: !Slot) {
   tile.tcgen05_dealloc %slot columns 128 : !Slot
   // CHECK: tile.tcgen05_dealloc %{{.*}} columns 512 {cta_group = 2 : i64} : memref<1x1xi32, #{{.*}}>
   tile.tcgen05_dealloc %slot columns 512 {cta_group = 2} : !Slot
+  // CHECK: tile.tcgen05_dealloc %{{.*}} columns 32 {exclusive} : memref<1x1xi32, #{{.*}}>
+  tile.tcgen05_dealloc %slot columns 32 {exclusive} : !Slot
   return
 }
 

@@ -18,6 +18,7 @@ from tilec.interpret import arithmetic_of, interpret
 from tilec.isa import TARGETS, TilecError
 from tilec.isa.instructions import instructions, named
 from tilec.report.diagnostics import Source
+from tilec.sim import SimulationError
 
 from ..interpret.arrays import contents, kernel_of, views
 from .tensor_programs import Product
@@ -54,6 +55,21 @@ def test_products(product: Product) -> None:
     program.launch(left, given, sums, grid=1, device="sim").require_ok()
     wanted = left.astype(np.int64) @ right.astype(np.int64).T
     np.testing.assert_array_equal(sums.astype(np.int64), wanted)
+
+
+def test_the_only_fence_is_missed() -> None:
+    """Of what is compiled here, hardware that needs none is no excuse."""
+    product = PRODUCTS[1]
+    text = product.text()
+    assert text.count("tile.tcgen05_fence") == 1
+    program = tilec.compile(
+        re.sub(r"tile\.tcgen05_fence.*", "", text), target="sm_100a", cache=False
+    )
+    a, b = np.zeros((128, 16), np.float16), np.zeros((8, 16), np.float16)
+    sums = np.zeros((128, 8), np.float32)
+    says = r"without a tcgen05\.fence::after_thread_sync behind the wait for its commit"
+    with pytest.raises(SimulationError, match=says):
+        program.launch(a, b, sums, grid=1, device="sim")
 
 
 OF_KINDS = [one for one in PRODUCTS if one.k in (64, 32, 128) and not one.stationary]

@@ -284,6 +284,18 @@ def test_one_of_each_kind_is_emitted_and_assembles(assemblers_for, tmp_path):
         assert not out.exists()
 
 
+def test_k_of_96_is_of_one_target(assemblers_for, capsys):
+    """No assembler sees it: it is a bit of the descriptor."""
+    argv = ["emit", "tcgen05.mma.cta_group::1.kind::mxf4.block_scale", "--select", "wide=1"]
+    assert tile_isa.main([*argv, "--target", "sm_103a"]) == 0
+    text = capsys.readouterr().out
+    assert assemblers_for(TARGETS["sm_103a"])[-1].run(text, "sm_103a") == (0, "")
+    for name in ("sm_100a", "sm_103f", "sm_110a"):
+        assert tile_isa.main([*argv, "--target", name]) == 1
+        error = f"K = 96 is not available on {name}; it is available on sm_103a from PTX 8.8"
+        assert error in capsys.readouterr().err
+
+
 def test_where_a_lies_is_said_apart():
     ptx = "tcgen05.mma.cta_group::1.kind::f16"
     assert named(ptx).ptx == f"{ptx}.a::descriptor"

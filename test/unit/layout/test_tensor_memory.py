@@ -163,6 +163,13 @@ def test_tile_layout_shows_a_scales_and_metadata(show):
     sparse = "tcgen05.mma.sp.cta_group::1.kind::f16"
     _, out, _ = show(sparse, "--operand", "e", "--shape", "128x64", "--element", "9,5")
     assert out == "lane 9, column 0, from bit 20\n"
+    # With .ws those of 32 rows stand in four banks of lanes, as CuTe's `tmem_e_frg_ws` has them.
+    stationary = "tcgen05.mma.ws.sp.cta_group::1.kind::f16"
+    _, out, _ = show(stationary, "--operand", "e", "--shape", "32x64", "--element", "9,5")
+    assert out.splitlines() == [f"lane {9 + 32 * n}, column 0, from bit 20" for n in range(4)]
+    code, _, error = show(sparse, "--operand", "e", "--shape", "64x64")
+    assert code == 1
+    assert "64 rows of a CTA is published only as a picture; legal: M = 128" in error
 
 
 @pytest.mark.parametrize(

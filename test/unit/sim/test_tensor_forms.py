@@ -243,6 +243,21 @@ def test_a_constant_instruction_descriptor(words: str, descriptor: int, says: st
     assert (says in found[0] and words in found[0]) if says else not found
 
 
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [("sm_100a", "does not exist on sm_100a; it needs sm_103a"), ("sm_103a", "is not simulated")],
+)
+def test_k_of_96(name: str, says: str) -> None:
+    """A bit of the descriptor, which ptxas does not look at; legal on sm_103a alone."""
+    described = 1 << 7 | 1 << 10 | 16 << 17 | 1 << 23 | 8 << 24 | 1 << 31
+    text = "tcgen05.mma.cta_group::1.kind::mxf4.block_scale"
+    line = f"{text} [%w1], %e1, %e2, {described}, [%w2], [%w3], %q1;"
+    source = f".version 9.0\n.target {name}\n.address_size 64\n.visible .entry k() {{\n"
+    (found,) = sim.check(f"{source}{DECLARED}\n{line}\nret;\n}}\n")
+    assert found.line == 6
+    assert says in found.reason
+
+
 def test_what_is_refused_says_where_and_what_is_legal(tmp_path: Path, capsys: Any) -> None:
     """By the command, too, which prints no traceback."""
     source = tmp_path / "k.ptx"

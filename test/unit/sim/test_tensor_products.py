@@ -170,6 +170,77 @@ def test_transposed(kind, a, b):
     check(one, one.describe(types, m=64, n=32, transpose_a=a, transpose_b=b))
 
 
+@pytest.mark.parametrize(("a", "b"), [(0, 1), (1, 0), (1, 1)])
+def test_words_along_m_and_n(a, b, assemblers_for):
+    """tf32, in panels of which pieces of 32 bytes are exchanged: PTX ISA 9.7.16.4.1."""
+    one = named("tcgen05.mma.cta_group::1.kind::tf32")
+    for n in (8, 40):
+        descriptor = one.describe(m=64, n=n, transpose_a=a, transpose_b=b)
+        check(one, descriptor)
+        made = tensor_product_kernel(one, SM_100A, descriptor)
+        assert assemblers_for(SM_100A)[-1].run(made.ptx, "sm_100a") == (0, "")
+
+
+def panels(matrix):
+    """Rows of 8 along K as they lie in shared memory, element by element.
+
+    CuTe's `Swizzle<2,5,2> o ((8,n),(4,k)):((1,LBO),(4,SBO))`, in units of 16 bytes.
+    """
+    rows, k = matrix.shape
+    found = np.zeros(-(-rows // 32) * 1024 * (k // 8), np.uint8)
+    for row, line in product(range(rows), range(k)):
+        at = 4 * row // 128 * (128 * k) + line // 4 * 512 + line % 4 * 128 + 4 * row % 128
+        at ^= (at >> 7 & 3) << 5
+        found[at : at + 4] = np.array([matrix[row, line]], np.float32).view(np.uint8)
+    return found
+
+
+def test_panels_lie_as_cute_has_them():
+    """What a kernel of ours puts there, read by nobody of ours: the bytes themselves."""
+    one = named("tcgen05.mma.cta_group::1.kind::tf32")
+    descriptor = one.describe(m=64, n=40, transpose_b=1)
+    text = tensor_product_kernel(one, SM_100A, descriptor).ptx
+    copied = "".join(
+        f"ld.shared.b32 %w0, [image_b+{at}]; st.global.b32 [%far+{at}], %w0;\n"
+        for at in range(0, 2048, 4)
+    )
+    text = text.replace(
+        "    fence.proxy.async.shared::cta;",
+        f"    bar.sync 0; ld.param.u64 %far, [d]; @!%one bra $done;\n{copied}$done:\n"
+        "    fence.proxy.async.shared::cta;",
+        1,
+    )
+    end = "bar.sync 0;\n@%first tcgen05.dealloc.cta_group::1.sync.aligned.b32 %acc, 64;\nret;\n}\n"
+    text = text.partition("$done:")[0] + f"$done: {end}"
+    b = np.arange(320, dtype=np.float32).reshape(40, 8)
+    d = np.zeros(2048, np.uint8)
+    shown = [d, np.zeros((64, 32), np.uint8), np.ascontiguousarray(b.T).view(np.uint8)]
+    shown.append(np.zeros((128, 40), np.float32))
+    launch(text, "try_instruction", (1,), (128,), shown, arch="sm_100a")
+    wanted = panels(b)
+    held = panels(np.ones_like(b)) != 0
+    np.testing.assert_array_equal(d[held], wanted[held])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("0x2000", "0x4000", "operand b lies with swizzle 128B; where elements of 32 bits are"),
+        ("0x2000", "0x2002", "base offset 1 of operand b is not simulated: its effect is not publ"),
+        ("0x2000", "0x2010", "operand b has an absolute address, which is not simulated"),
+    ],
+)
+def test_descriptors_of_words_along_n(old, new, says):
+    one = named("tcgen05.mma.cta_group::1.kind::tf32")
+    text = tensor_product_kernel(one, SM_100A, one.describe(m=64, n=8, transpose_b=1)).ptx
+    text, count = re.subn(rf"(or.b64 %b0, %b0, ){old}", rf"\g<1>{new}", text)
+    assert count == 1
+    shown = [np.zeros((128, 8), np.float32), np.zeros((64, 32), np.uint8)]
+    shown += [np.zeros((8, 32), np.uint8), np.zeros((128, 8), np.float32)]
+    report = launch(text, "try_instruction", (1,), (128,), shown, arch="sm_100a")
+    assert any(says in one.message for one in report.findings), report.findings
+
+
 def test_signs_and_rounding():
     one = named("tcgen05.mma.cta_group::1.kind::f16")
     for negate_a, negate_b in ((1, 0), (0, 1), (1, 1)):
@@ -272,6 +343,61 @@ def test_faults(fault):
     )  # fmt: skip
     said = [f"{finding.kind}: {finding.message}" for finding in report.findings]
     assert any(message in one for one in said), said
+
+
+def test_a_kernel_without_fences_gets_advice():
+    """As Triton's are, which hardware makes right; a kernel with some lacks one."""
+    text, count = re.subn(r"tcgen05.fence::\w+;", "", KERNEL)
+    assert count == 4
+    shown = [np.zeros((128, 32), np.float32), np.zeros((128, 32), np.uint8)]
+    shown += [np.zeros((32, 32), np.uint8), np.zeros((128, 32), np.float32)]
+    report = launch(text, "try_instruction", (1,), (128,), shown, arch="sm_100a")
+    assert report.ok
+    assert {one.kind for one in report.advice} == {"tensor-fence"}
+    said = "\n".join(map(str, report.advice))
+    assert "without a tcgen05.fence::after_thread_sync behind the wait for its commit" in said
+    assert "without a tcgen05.fence::before_thread_sync between 'tcgen05.st" in said
+    assert launch(KERNEL, "try_instruction", (1,), (128,), shown, arch="sm_100a").advice == []
+
+
+def again(text, change, columns=0):
+    """The kernel with another product behind the first, into the same columns or later ones."""
+    line = re.search(r"\n *@%one tcgen05.mma.*", text)[0]
+    other = line.replace("0x8080010", change).replace("[%acc]", f"[%acc+{columns}]")
+    return text.replace(line, line + other)
+
+
+@pytest.mark.parametrize(
+    ("change", "columns", "says"),
+    [
+        ("0x8080010", 0, ""),
+        ("0x8040010", 0, "which 'tcgen05.mma.cta_group::1.kind::f16' of line"),
+        ("0x8040010", 16, "writes as another shape, and no tcgen05.commit follows that"),
+    ],
+)
+def test_products_of_other_shapes_do_not_follow_each_other(change, columns, says):
+    """PTX ISA 9.7.16.6.2: those of the same accumulator and shape do."""
+    made = again(KERNEL, change, columns)
+    shown = [np.zeros((128, 32), np.float32), np.zeros((128, 32), np.uint8)]
+    shown += [np.zeros((32, 32), np.uint8), np.zeros((128, 32), np.float32)]
+    report = launch(made, "try_instruction", (1,), (128,), shown, arch="sm_100a")
+    said = "\n".join(map(str, report.findings))
+    assert says in said if says else not said
+
+
+def test_requests_for_columns_do_not_grow():
+    """PTX ISA 9.7.16.7.1; columns given back between do not help."""
+    alloc = "@%first tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [place], {};"
+    free = "@%first tcgen05.dealloc.cta_group::1.sync.aligned.b32 %acc, {};"
+    shown = [np.zeros((128, 32), np.float32), np.zeros((128, 32), np.uint8)]
+    shown += [np.zeros((32, 32), np.uint8), np.zeros((128, 32), np.float32)]
+    for count, says in ((32, ""), (64, "asks for 64 columns after 32; requests may not grow")):
+        more = f"bar.sync 0; ld.shared.b32 %acc, [place];\n{free.format(count)}\n"
+        text = KERNEL.replace("\n    ret;", f"\n{alloc.format(count)}\n{more}    ret;")
+        assert text != KERNEL
+        report = launch(text, "try_instruction", (1,), (128,), shown, arch="sm_100a")
+        said = "\n".join(map(str, report.findings))
+        assert says in said if says else not said
 
 
 TWO_COMMITS = [

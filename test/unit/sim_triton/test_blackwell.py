@@ -9,6 +9,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+import tilec
+from tilec.dialects.tile import builders as tile
 from tilec.isa.instruction_descriptor import InstructionDescriptor
 from tilec.isa.matrix_descriptor import MatrixDescriptor
 from tilec.sim import Report, TensorMap, launch
@@ -159,6 +161,82 @@ def test_descriptors(triton: Any) -> None:
     # Of B: 8192 bytes to the next 64 columns; both swizzled, 1024 bytes to the next eight lines.
     assert str(MatrixDescriptor(0, 8192, 0, "none").encode() & 0xFFFFFFFF) in text
     assert str(MatrixDescriptor(0, 0, 1024, "128B").encode() >> 32) in text
+
+
+def products_of(ptx: str) -> set[tuple[str, InstructionDescriptor]]:
+    """Kind and descriptor of each product, whose descriptors are constants in registers."""
+    constants = dict(re.findall(r"mov\.b32\s+(%r\d+), (\d+);", ptx))
+    line = r"tcgen05\.mma\S*kind::(\w+)\S* \[.*?\], .*?, %rd\d+, (%r\d+), "
+    found = set()
+    for kind, register in re.findall(line, ptx):
+        word = int(constants[register])
+        descriptor = InstructionDescriptor.decode(kind, word)
+        assert descriptor.encode() == word
+        found.add((kind, descriptor))
+    assert ptx.count("tcgen05.mma") == len(re.findall(line, ptx))
+    return found
+
+
+#: By the type of its operands: kind, types of D, A and B, and how deep a tile is.
+KINDS = {
+    "*fp16": ("f16", ("f32", "f16", "f16"), 64),
+    "*bf16": ("f16", ("f32", "bf16", "bf16"), 64),
+    "*fp8e4nv": ("f8f6f4", ("f32", "e4m3", "e4m3"), 64),
+    "*fp8e5": ("f8f6f4", ("f32", "e5m2", "e5m2"), 64),
+    "*i8": ("i8", ("s32", "s8", "s8"), 64),
+    "*fp32": ("tf32", ("f32", "tf32", "tf32"), 32),
+}
+
+
+@pytest.mark.parametrize(
+    "type_",
+    [
+        pytest.param(one, marks=() if one in ("*fp16", "*fp8e4nv") else pytest.mark.slow)
+        for one in KINDS
+    ],
+)
+def test_descriptors_of_every_kind(triton: Any, type_: str) -> None:
+    """Those of Triton's products of 128×128, B along N where that is legal: bit by bit ours."""
+    kind, (d, a, b), depth = KINDS[type_]
+    whole = {"sum_type": "tl.int32"} if kind == "i8" else {}
+    ptx = matmul(triton, type_, "*i32" if kind == "i8" else "*fp32", depth, **whole)["ptx"]
+    along_n = kind != "tf32"
+    wanted = InstructionDescriptor(kind=kind, d=d, a=a, b=b, m=128, n=128, transpose_b=along_n)
+    assert products_of(ptx) == {(kind, wanted)}
+    assert str(MatrixDescriptor(0, 0, 1024, "128B").encode() >> 32) in ptx
+
+
+def test_descriptors_of_attention(triton: Any) -> None:
+    """Of Q·K, and of P·V, whose A is in tensor memory and whose B is along N."""
+    types = [f"tensordesc<fp16[{rows}, 64]>" for rows in (128, 64, 64, 128)]
+    made = compiled(
+        triton, "attention_by_tensor_copies", [*types, "i32", "fp32"], bm=128, bn=64, d=64
+    )
+    assert products_of(made["ptx"]) == {
+        ("f16", InstructionDescriptor(
+            kind="f16", d="f32", a="f16", b="f16", m=128, n=64, transpose_b=along_n,
+        ))
+        for along_n in (False, True)
+    }  # fmt: skip
+
+
+def test_our_own_product_is_told_the_same(triton: Any) -> None:
+    """A product of 128×128×64 with B along N, compiled here and there."""
+    theirs = matmul(triton, "*fp16")["ptx"]
+    with tile.module("m", target="sm_100a") as module, tile.kernel("k", {}, block=128):
+        left, right = (tile.alloc_shared(e, "f16", "128B") for e in ((128, 64), (2, 64, 64)))
+        acc = tile.alloc_tensor('memref<128x128xf32, #tile.tensor<"d">>')
+        form = "tcgen05.mma.cta_group::1.kind::f16.a::descriptor"
+        tile.tcgen05_mma(form, "f32.f16.f16", left, right, acc, *[0] * 7, flags=["transpose_b"])
+    ours = tilec.compile(str(module), target="sm_100a", cache=False).ptx
+    words = set(re.findall(r"kind::f16 \[%r\d+\], %rd\d+, %rd\d+, (\d+), ", ours))
+    assert words == {str(one.encode()) for _, one in products_of(theirs)}
+    # SBO 1024, version 1 and the swizzle in the high word; 8192 bytes from panel to panel of B.
+    high, low = 1073758272, 8192 >> 4 << 16
+    assert all(str(word) in theirs for word in (high, low))
+    found = {int(word) for word in re.findall(r"\b\d{19}\b", ours)}
+    assert {word >> 32 for word in found} == {high}
+    assert low in {word & 0xFFFFFFFF & ~0xFFFF for word in found}
 
 
 def scaled(rng: Any, format_: str, rows: int, depth: int) -> tuple[Any, Any, Any]:
