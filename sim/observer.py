@@ -163,7 +163,7 @@ class Observer:
         if kind.orders:
             self.progress.acquire(legal)
         if self.orders is not None:
-            self.orders.access(instruction, space, offsets, size, legal, kind)
+            self.orders.access(instruction, space, offsets, size, legal, kind, values)
         if space.name == "shared":
             if counted:
                 self.traffic.count_shared(instruction, offsets, size, legal, kind, form)
