@@ -119,9 +119,11 @@ class Observer:
         if self.orders is not None:
             self.orders.begin()
 
-    def end(self) -> None:
-        """End a wave."""
+    def end(self, *, completed: bool = True) -> None:
+        """End a wave, whose threads may all have come to their end."""
         self.global_.settle()
+        if completed:
+            self.shared.unread.end(self.shared)
 
     def access(
         self,

@@ -40,7 +40,7 @@ class Finding:
         source: `file:line` that `.loc` gave for it, or empty.
         thread: the first thread concerned, or empty.
         address: the address it used, or None.
-        count: threads concerned, over the whole run.
+        count: threads concerned, over the whole run; CTAs of `unread`.
         order: the last steps of warps before it, in an order that did not run.
     """
 
@@ -116,7 +116,7 @@ class Report:
     Attributes:
         kernel: the kernel's name.
         findings: what is wrong with it, in the order of discovery.
-        advice: what is not wrong and better avoided, of kind `same-value`.
+        advice: what is not wrong and better avoided, of kind `same-value` or `unread`.
         unchecked: what was not looked for, and where, since it would have taken too much memory.
         completed: whether all threads came to their end.
         output: what the kernel printed.

@@ -230,7 +230,7 @@ class Run:
                 if self._debugger is not None:
                     self._debugger.failed(error)
                 if machine.observer is not None:
-                    machine.observer.end()
+                    machine.observer.end(completed=False)
                 self.findings.append(stopped(self.module, error))
                 break
             machine.transfers.end(machine.observer)
