@@ -12,6 +12,7 @@ from tilec.isa.wording import counted
 
 from .orders.summary import Orders
 from .timeline.timeline import Timeline
+from .timing.schedule import Recording
 
 
 class SimulationError(TilecError):
@@ -134,6 +135,7 @@ class Report:
         lines: the same for every instruction of the text that was executed, in its order.
         race_bytes: memory that was taken for races between CTAs.
         timeline: what the warps of one CTA did, where `launch` was asked for it.
+        recording: what a timing model replays, likewise.
         orders: how other orders of warps were explored, where `launch` was asked for it.
     """
 
@@ -160,6 +162,7 @@ class Report:
     lines: list[Line] = field(default_factory=list)
     race_bytes: int = 0
     timeline: Timeline | None = None
+    recording: Recording | None = None
     orders: Orders | None = None
 
     def __repr__(self) -> str:
@@ -206,9 +209,9 @@ class Report:
         return self
 
     def to_json(self) -> str:
-        """Everything but the timeline, as a JSON object with the names of the attributes."""
-        data = asdict(replace(self, timeline=None))
-        del data["timeline"]
+        """Everything but the timeline and the recording, as a JSON object named as attributes."""
+        data = asdict(replace(self, timeline=None, recording=None))
+        del data["timeline"], data["recording"]
         more = {"ok": self.ok, "verdict": self.verdict, "flops": self.flops}
         return json.dumps(data | more, indent=2)
 

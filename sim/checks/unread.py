@@ -7,7 +7,7 @@ what ordinary stores leave behind, as sums over lanes do.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
@@ -16,8 +16,15 @@ from ..findings import Findings
 from ..ptx.module import Instruction
 from .stamps import PENDING, TIME
 
-if TYPE_CHECKING:
-    from .shared import SharedChecks
+
+class Stamped(Protocol):
+    """Shared memory whose accesses have left stamps; attributes are those of `SharedChecks`."""
+
+    granule: int
+    granules: int
+    written: Array
+    read: Array
+    writer: Array
 
 
 class Unread:
@@ -38,7 +45,7 @@ class Unread:
         """Begin a wave."""
         self.number = np.zeros(0, np.uint32)
 
-    def copied(self, shared: SharedChecks, instruction: Instruction, places: Array) -> None:
+    def copied(self, shared: Stamped, instruction: Instruction, places: Array) -> None:
         """An instruction has copied to granules, for all threads at once or for one."""
         if not self.number.size:
             self.number = np.zeros(shared.written.size, np.uint32)
@@ -54,7 +61,7 @@ class Unread:
         """Granules become so many."""
         self.number = np.repeat(self.number, factor)
 
-    def end(self, shared: SharedChecks) -> None:
+    def end(self, shared: Stamped) -> None:
         """The CTAs of a wave have come to their end."""
         if not self.number.size:
             return
@@ -70,14 +77,14 @@ class Unread:
                 if some.any():
                     self._advise(shared, copy, some, written)
 
-    def _whole(self, shared: SharedChecks, left: Array, written: Array) -> Array:
+    def _whole(self, shared: Stamped, left: Array, written: Array) -> Array:
         """Granules of executions of which nothing has been read."""
         cta = np.arange(len(left), dtype=np.int64) // shared.granules
         execution = cta << 32 | self.number
         read = np.unique(execution[written & ~left])
         return np.asarray(~np.isin(execution, read))
 
-    def _advise(self, shared: SharedChecks, copy: Instruction, left: Array, written: Array) -> None:
+    def _advise(self, shared: Stamped, copy: Instruction, left: Array, written: Array) -> None:
         ctas = len(left) // shared.granules
         of_ctas = left.reshape(ctas, -1)
         some = of_ctas.any(axis=1)

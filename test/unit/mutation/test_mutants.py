@@ -74,8 +74,11 @@ def kernel(tmp_path: Path) -> Kernel:
         ("add.u32 %r2, %r2, %r2;", "add.u32 %r2, %r2, 1;", ("wrong", "")),
         ("[%rd2], %r2", "[%rd2+4], %r2", ("found", "out-of-bounds")),
         ("[%rd2], %r2", "[%rd2], %r3", ("found", "uninitialised")),
-        ("ld.global", "and.b32 %r3, %r1, 0; st.shared.u32 [buffer], %r3; ld.global",
-         ("advised", "same-value")),
+        (
+            "ld.global",
+            "and.b32 %r3, %r1, 0; st.shared.u32 [buffer], %r3; ld.global",
+            ("advised", "same-value"),
+        ),
     ],
 )
 def test_verdicts(kernel: Kernel, old: str, new: str, expected: tuple[str, str]) -> None:
