@@ -294,7 +294,7 @@ class Replay:
 
     def _tell(self, warp: WarpState, op: Op, arrivals: int, bytes_: int, at: float) -> None:
         told = self._mbarrier(warp, op.key)
-        if op.key is not None:
+        if op.key is not None and op.kind in (Kind.ARRIVE, Kind.DROP):
             warp.phases[op.key] = told.phase
         if op.kind is Kind.DROP:
             told.count -= arrivals

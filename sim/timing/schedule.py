@@ -35,6 +35,7 @@ class Schedule:
         place: where instructions stand.
         stuck: whether warps waited for what never came, since the model completed things in
             another order than the run; then the rest is of what they did before.
+        cut: whether the CTA went on, and was not recorded any further.
     """
 
     kernel: str
@@ -48,6 +49,7 @@ class Schedule:
     pipes: dict[str, list[list[list[float]]]]
     place: Place
     stuck: bool = False
+    cut: bool = False
 
     @property
     def seconds(self) -> float:
@@ -64,7 +66,8 @@ class Schedule:
         parts = ", ".join(
             f"{TITLES[name]} {share:.0%}" for name, share in self.busy.items() if share >= 0.005
         )
-        stuck = "; warps wait for what never comes" if self.stuck else ""
+        stuck = "; warps wait for what never comes" if self.stuck and not self.cut else ""
+        stuck += "; of the beginning only, for the CTA does more than is recorded" * self.cut
         return (
             f"timing model of one {self.gpu.name} (first order, an estimate, not measured): "
             f"{self.cycles:,.0f} cycles, {self.seconds * 1e6:,.1f} us{stuck}\n"
@@ -78,6 +81,7 @@ class Schedule:
             "kind": "estimate", "gpu": self.gpu.name, "cycles": self.cycles,
             "seconds": self.seconds, "waves": self.waves, "resident": self.resident,
             "ctas": self.ctas, "limit": self.limit, "busy": self.busy, "stuck": self.stuck,
+            "cut": self.cut,
         }  # fmt: skip
 
     def to_chrome(self) -> str:
@@ -148,7 +152,7 @@ class Recording:
         busy, pipes = _busy(shown)
         return Schedule(
             self.kernel, gpu, cycles, whole + (left > 0), held if whole else left, self.ctas,
-            busy, shown.warps, pipes, self.place, shown.stuck,
+            busy, shown.warps, pipes, self.place, shown.stuck, self.cut,
         )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from tilec.isa.gpus import gpu_of
 from tilec.isa.latencies import latencies
 from tilec.isa.rates import rates
 from tilec.sim import LaunchError, Report, Schedule, launch
+from tilec.sim.timing import recorder
 
 HEAD = """.version 8.0
 .target {arch}
@@ -278,3 +279,34 @@ def test_an_sm_holds_one_cta_at_least() -> None:
         report.recording.replay(resident=0)
     assert "recording" not in json.loads(report.to_json())
     assert report.timeline is None
+
+
+def test_what_is_not_recorded_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recorder, "LIMIT", 50)
+    report = simulated(DEPENDENT * 100)
+    assert report.ok
+    assert report.recording is not None
+    made = report.recording.replay()
+    assert made.cut
+    assert made.json()["cut"]
+    assert "of the beginning only" in made.to_text()
+    assert made.cycles < 60 * 4
+
+
+def test_a_state_of_an_mbarrier_is_waited_for() -> None:
+    """Each warp waits for the phase of its own arrival, which the last to arrive completes."""
+    body = (
+        """
+ setp.eq.u32 %p1, %r1, 0; @%p1 mbarrier.init.shared.b64 [%r9], 64; bar.sync 0;
+ setp.ne.u32 %p3, %r7, 0; @%p3 bra there;
+"""
+        + DEPENDENT * 100
+        + """
+there: mbarrier.arrive.shared.b64 %d20, [%r9];
+again: mbarrier.test_wait.shared.b64 %p2, [%r9], %d20; @!%p2 bra again;
+"""
+    )
+    made = schedule(body, threads=64)
+    (wait,) = [one for one in made.warps[1].slices if one.cause == "an mbarrier"]
+    assert wait.end - wait.begin == pytest.approx(100 * 4 + KNOWN.barrier, abs=20)
+    assert not [one for one in made.warps[0].slices if one.cause == "an mbarrier"]

@@ -22,10 +22,24 @@ LAUNCHES = {
         ["--device", "sim", "--grid", "1,1", "--arg", "randn:128x512:f16",
          "--arg", "randn:256x512:f16", "--arg", "zeros:128x256:f16"],
     ),
+    "cluster": (
+        "hopper/gemm_cluster.mlir",
+        ["--device", "sim", "--grid", "2,1", "--arg", "randn:256x512:f16",
+         "--arg", "randn:256x512:f16", "--arg", "zeros:256x256:f16"],
+    ),
+    "tensor memory": (
+        "kernels/gemm.mlir",
+        ["--device", "sim", "--arch", "sm_100a", "--grid", "2,2", "--arg", "randn:256x512:f16",
+         "--arg", "randn:512x256:f16", "--arg", "zeros:256x256:f32"],
+    ),
 }  # fmt: skip
+_QUICK = ("gemm", "softmax", "hopper")
 
 
-@pytest.mark.parametrize("name", LAUNCHES)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=() if n in _QUICK else pytest.mark.slow) for n in LAUNCHES],
+)
 def test_it_agrees_with_the_estimate(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
