@@ -4,21 +4,22 @@
         [--json FILE] [--table FILE]
 
 Ten kernels are fixed (`mutation/kernels.py`): examples of this project, with every kind of
-synchronisation that these have. Each is first run as it is, and must be without a finding, with
-numpy's result. Then one instruction of its PTX is changed by an operator of a class
-(`mutation/operators.py`), wherever that applies, or at so many places drawn at random (`--each`;
-places of a loop's body count once). It is run in the launches of its kernel, one after the other,
-until something is found. A mutant is
+synchronisation that these have. Each is first run as it is, and must be without a finding and
+without advice, with numpy's result. Then one instruction of its PTX is changed by an operator of
+a class (`mutation/operators.py`), wherever that applies, or at so many places drawn at random
+(`--each`; places of a loop's body count once). It is run in the launches of its kernel, one after
+the other, until something is found. A mutant is
 
 * found, if a run, every order of its warps explored (`every_order`), or one of the runs with
   warps in another order (`--orders`), has a finding or cannot go on;
-* wrong, if it has none, but the result is not numpy's, which `tile-run --check` shows;
-* incomplete, if it has none, and not every order has been explored: it is not said to be right;
+* advised, if it has none, but a report has advice;
+* wrong, if it has neither, but the result is not numpy's, which `tile-run --check` shows;
+* incomplete, if it has neither, and not every order has been explored: it is not said to be right;
 * equivalent, if a proof says so (`mutation/equivalence`, a file for each criterion), which needs
   `ptxas`, `nvdisasm` and PyPI's `z3-solver`;
 * unchanged otherwise.
 `in orders` counts those found that only another order than the one that ran shows. The rates are
-of the mutants that are not equivalent: found by checks, and by checks or results.
+of the mutants that are not equivalent: by findings, by findings or advice, and by these or results.
 """
 
 from __future__ import annotations
@@ -38,18 +39,19 @@ from mutation.table import markdown, table
 
 
 def judge(kernel: Kernel, mutant: Mutant, orders: int) -> tuple[str, str]:
-    """The verdict, without a proof, and the kind of the first finding."""
-    verdict = "unchanged"
+    """The verdict, without a proof, and the kind of the first finding, or advice."""
+    verdict, advice = "unchanged", ""
     for launch in kernel.launches:
         for order in (None, *range(1, orders + 1)):
             outcome = run(kernel, mutant.text, launch, order)
             if outcome.kind not in ("", "incomplete"):
                 return "found", outcome.kind
+            advice = advice or outcome.advice
             if not outcome.right:
                 verdict = "wrong"
             elif outcome.kind and verdict == "unchanged":
                 verdict = outcome.kind
-    return verdict, ""
+    return ("advised", advice) if advice else (verdict, "")
 
 
 def examine(
@@ -59,7 +61,7 @@ def examine(
     ptx = program(kernel).ptx.source.original
     for launch in kernel.launches:
         outcome = run(kernel, ptx, launch)
-        if outcome.kind or not outcome.right:
+        if outcome.kind or outcome.advice or not outcome.right:
             raise SystemExit(f"{kernel.path} itself: {outcome}")
     found = []
     for mutant in mutants(ptx, each, rng):

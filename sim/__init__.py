@@ -10,6 +10,7 @@ from .report import Finding, Line, MatrixCount, Report, SimulationError
 from .stepping import Breakpoint, Debugger, QuitDebugging, Stop
 from .tensor_map import TensorMap
 from .timeline import Timeline
+from .timing import Recording, Schedule
 from .unsupported import check
 
 __all__ = [
@@ -24,7 +25,9 @@ __all__ = [
     "Orders",
     "PtxError",
     "QuitDebugging",
+    "Recording",
     "Report",
+    "Schedule",
     "SimulationError",
     "Stop",
     "TensorMap",

@@ -105,3 +105,31 @@ class Findings:
         )
         self.known[key] = finding
         (self.advice if harmless else self.found).append(finding)
+
+    def note(
+        self, kind: str, instruction: Instruction, words: str, address: int, count: int
+    ) -> None:
+        """Note that what an instruction does in some CTAs is better avoided, or count them.
+
+        Args:
+            kind: kind of the advice.
+            instruction: the instruction.
+            words: what it does.
+            address: the first address concerned.
+            count: CTAs concerned.
+        """
+        key = (kind, instruction.position)
+        known = self.known.get(key)
+        if known is not None:
+            known.count += count
+            return
+        module = self.module
+        self.known[key] = Finding(
+            kind=kind,
+            message=f"{module.place(instruction)}: {words} ({instruction.mnemonic})",
+            line=module.line(instruction),
+            source=module.origin(instruction),
+            address=address,
+            count=count,
+        )
+        self.advice.append(self.known[key])

@@ -31,6 +31,7 @@ def launch(
     symbols: Mapping[str, Array] | None = None,
     progress: Callable[[int, int], None] | None = None,
     timeline: Sequence[int] | None = None,
+    recording: Sequence[int] | None = None,
     debugger: Debugger | None = None,
     every_order: bool = False,
     order_limit: int | None = None,
@@ -65,6 +66,8 @@ def launch(
             `.global` variables are changed in place as arguments are.
         progress: told, after every wave, how many CTAs have ended and how many there are.
         timeline: the place in the grid of a CTA, as (0, 0, 0), whose `Report.timeline` is made.
+        recording: the place in the grid of a CTA, of which, and of its cluster, `Report.recording`
+            is made, which a timing model replays; with `checks`, and without `every_order`.
         debugger: stops the launch at breakpoints and steps, and is shown its threads there.
         every_order: after a run without a finding, explore every order in which the warps of each
             CTA, or cluster, could have executed what they did; what is wrong in one of them has a
@@ -96,6 +99,7 @@ def launch(
         cluster=cluster,
         symbols=symbols,
         timeline=timeline,
+        recording=recording,
         debugger=debugger,
         every_order=every_order,
         order_limit=order_limit,

@@ -119,9 +119,11 @@ class Observer:
         if self.orders is not None:
             self.orders.begin()
 
-    def end(self) -> None:
-        """End a wave."""
+    def end(self, *, completed: bool = True) -> None:
+        """End a wave, whose threads may all have come to their end."""
         self.global_.settle()
+        if completed:
+            self.shared.unread.end(self.shared)
 
     def access(
         self,
@@ -163,7 +165,7 @@ class Observer:
         if kind.orders:
             self.progress.acquire(legal)
         if self.orders is not None:
-            self.orders.access(instruction, space, offsets, size, legal, kind)
+            self.orders.access(instruction, space, offsets, size, legal, kind, values)
         if space.name == "shared":
             if counted:
                 self.traffic.count_shared(instruction, offsets, size, legal, kind, form)

@@ -12,6 +12,7 @@ from tilec.isa.wording import counted
 
 from .orders.summary import Orders
 from .timeline.timeline import Timeline
+from .timing.schedule import Recording
 
 
 class SimulationError(TilecError):
@@ -40,7 +41,7 @@ class Finding:
         source: `file:line` that `.loc` gave for it, or empty.
         thread: the first thread concerned, or empty.
         address: the address it used, or None.
-        count: threads concerned, over the whole run.
+        count: threads concerned, over the whole run; CTAs of `unread`.
         order: the last steps of warps before it, in an order that did not run.
     """
 
@@ -118,8 +119,8 @@ class Report:
     Attributes:
         kernel: the kernel's name.
         findings: what is wrong with it, in the order of discovery.
-        advice: what is not wrong and better avoided, of kind `same-value`, or what only hardware
-            makes right, of kind `tensor-fence`.
+        advice: what is not wrong and better avoided, of kind `same-value` or `unread`, or what only
+            hardware makes right, of kind `tensor-fence`.
         unchecked: what was not looked for, and where, since it would have taken too much memory.
         completed: whether all threads came to their end.
         output: what the kernel printed.
@@ -137,6 +138,7 @@ class Report:
         lines: the same for every instruction of the text that was executed, in its order.
         race_bytes: memory that was taken for races between CTAs.
         timeline: what the warps of one CTA did, where `launch` was asked for it.
+        recording: what a timing model replays, likewise.
         orders: how other orders of warps were explored, where `launch` was asked for it.
     """
 
@@ -163,6 +165,7 @@ class Report:
     lines: list[Line] = field(default_factory=list)
     race_bytes: int = 0
     timeline: Timeline | None = None
+    recording: Recording | None = None
     orders: Orders | None = None
 
     def __repr__(self) -> str:
@@ -209,9 +212,9 @@ class Report:
         return self
 
     def to_json(self) -> str:
-        """Everything but the timeline, as a JSON object with the names of the attributes."""
-        data = asdict(replace(self, timeline=None))
-        del data["timeline"]
+        """Everything but the timeline and the recording, as a JSON object named as attributes."""
+        data = asdict(replace(self, timeline=None, recording=None))
+        del data["timeline"], data["recording"]
         more = {"ok": self.ok, "verdict": self.verdict, "flops": self.flops}
         return json.dumps(data | more, indent=2)
 

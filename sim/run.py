@@ -54,6 +54,7 @@ from .wave import Geometry
 if TYPE_CHECKING:
     from .orders.ops import Trace
     from .orders.recorder import OrderRecorder
+    from .timing.recorder import EventRecorder
 
 DEFAULT_STEPS = 5_000_000
 """Step limit where none is given; a step is an instruction for all threads that are together."""
@@ -93,6 +94,7 @@ class Run:
         cluster: int | Sequence[int] | None = None,
         symbols: Mapping[str, Array] | None = None,
         timeline: Sequence[int] | None = None,
+        recording: Sequence[int] | None = None,
         debugger: Debugger | None = None,
         footprint: bool = False,
         every_order: bool = False,
@@ -153,7 +155,11 @@ class Run:
 
             self._orders = OrderRecorder(machine, module, self._order_limit)
             machine.observer.record(self._orders)
-        if timeline is not None:
+        self._events: EventRecorder | None = None
+        self._timeline = timeline is not None
+        if recording is not None:
+            self._record(recording, timeline)
+        elif timeline is not None:
             number = geometry.number(within(timeline, geometry))
             machine.record(Recorder(machine, module, kernel, number))
         self._debugger = debugger
@@ -165,7 +171,8 @@ class Run:
             watcher = Watcher(machine, machine.observer.taint)
             self._translator.translated = watcher.translated
             self._translator.unwritten = Unwritten(machine.observer.taint, watcher.step)
-        if machine_code() and debugger is None and timeline is None and not every_order:
+        told = timeline is not None or recording is not None or every_order
+        if machine_code() and debugger is None and not told:
             from .native.engine import Native  # noqa: PLC0415 (for machine code only)
 
             self._translator.native = Native(machine)
@@ -174,6 +181,23 @@ class Run:
             machine.transfers.early = random.Random(order)
         limit = DEFAULT_STEPS * (1 if order is None else geometry.warps)
         self._limit = limit if max_steps is None else max_steps
+
+    def _record(self, cta: Sequence[int], timeline: Sequence[int] | None) -> None:
+        """Record what a CTA and its cluster do, for a timing model."""
+        from .timing.recorder import EventRecorder  # noqa: PLC0415 (only there)
+
+        machine, geometry = self.machine, self.machine.geometry
+        at = within(cta, geometry)
+        if machine.observer is None:
+            raise LaunchError("recording needs checks=True")
+        if self._orders is not None:
+            raise LaunchError("recording and every_order exclude each other")
+        if timeline is not None and within(timeline, geometry) != at:
+            raise LaunchError("timeline and recording are of one CTA, if both are asked for")
+        name = self.placement.kernel.name
+        self._events = EventRecorder(machine, self.module, name, geometry.number(at))
+        machine.record(self._events)
+        machine.observer.record(self._events.ops)
 
     @property
     def waves(self) -> int:
@@ -211,7 +235,8 @@ class Run:
         pending = machine.pending = Pending(
             machine.geometry,
             self._resident,
-            taken=self.placement.takes_over,
+            # A recording is of a GPU, where as many start as there is room for.
+            taken=self.placement.takes_over and self._events is None,
             draws=machine.transfers.early,
         )
         for number in count():
@@ -230,7 +255,7 @@ class Run:
                 if self._debugger is not None:
                     self._debugger.failed(error)
                 if machine.observer is not None:
-                    machine.observer.end()
+                    machine.observer.end(completed=False)
                 self.findings.append(stopped(self.module, error))
                 break
             machine.transfers.end(machine.observer)
@@ -290,5 +315,9 @@ class Run:
             made.unchecked = [*made.unchecked, *explored.unchecked]
             made.orders = explored.summary
         recorder = self.machine.recorder
-        made.timeline = None if recorder is None else recorder.end()
+        timeline = None if recorder is None else recorder.end()
+        made.timeline = timeline if self._timeline else None
+        if self._events is not None:
+            footprint = sum(one.end - one.start for one in self.machine.memory.allocations)
+            made.recording = self._events.recording(made, footprint, self.placement)
         return made

@@ -44,6 +44,7 @@ def is_for_gpu(arch: str, flags: argparse.Namespace) -> bool:
             ("--estimate", flags.estimate),
             ("--symbol", flags.symbol),
             ("--timeline", flags.timeline),
+            ("--trace", flags.trace),
             ("--explore", flags.explore),
             ("--every-order", flags.every_order),
             ("--debug", flags.debug),
@@ -89,6 +90,7 @@ def simulated(launch: LaunchArguments, session: DebugSession | None = None) -> s
             **settings,
             progress=None if bar is None else bar.update,
             timeline=flags.cta if flags.timeline or flags.explore else None,
+            recording=flags.cta if flags.trace else None,
             debugger=None if session is None else session.debugger,
             every_order=flags.every_order,
             order_limit=flags.order_limit,
@@ -113,10 +115,25 @@ def on_cluster(launch: LaunchArguments) -> sim.Report:
     return report
 
 
-def estimated(launch: LaunchArguments, report: sim.Report | None) -> Bound | None:
-    """The estimate of a run that completed, where it is asked for."""
-    if not launch.flags.estimate or report is None or not report.completed:
-        return None
+def estimated(
+    launch: LaunchArguments, report: sim.Report | None
+) -> tuple[Bound | None, sim.Schedule | None]:
+    """The estimate of a run that completed, and what a timing model says, where asked for."""
+    flags = launch.flags
+    if report is None or not report.completed or not (flags.estimate or report.recording):
+        return None, None
+    bound = _bound(launch, report)
+    if report.recording is None:
+        return bound, None
+    schedule = report.recording.replay(
+        resident=None if bound is None else bound.estimate.resident,
+        target=target(launch.program.arch),
+    )
+    return bound if flags.estimate else None, schedule
+
+
+def _bound(launch: LaunchArguments, report: sim.Report) -> Bound | None:
+    """What the model says of a launch; a warning where it cannot say anything."""
     from tilec.tuning.bound import bound  # noqa: PLC0415 (only there)
     from tilec.tuning.errors import TuningError  # noqa: PLC0415
 
@@ -127,5 +144,6 @@ def estimated(launch: LaunchArguments, report: sim.Report | None) -> Bound | Non
     try:
         return bound(program.ptx, to.name, known, grid, block, passed, cluster, to.shared, report)
     except TuningError as error:  # the run is told of in any case
-        say(f"warning: --estimate: {error}\n")
+        if launch.flags.estimate:
+            say(f"warning: --estimate: {error}\n")
         return None

@@ -41,7 +41,7 @@ class _Problems:
         """Take a problem that was run; without a report on the GPU."""
         outcomes = launch.outcomes(report)
         wrong = launch.wrong(report, outcomes)
-        estimate, flags = estimated(launch, report), launch.flags
+        estimate, flags = estimated(launch, report)[0], launch.flags
         if not wrong:
             write_outputs(launch.files())
         text = as_text(report, estimate, outcomes, flags.check, lines=flags.lines)
@@ -76,6 +76,7 @@ def run_problems(program: LoadedProgram, flags: argparse.Namespace) -> int:
     """
     for flag, given in (
         ("--timeline", flags.timeline),
+        ("--trace", flags.trace),
         ("--explore", flags.explore),
         ("--debug", flags.debug),
         ("--report html", flags.report == "html"),

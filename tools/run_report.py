@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 
 def as_data(
-    report: sim.Report | None, estimate: Bound | None, outcomes: Sequence[Outcome]
+    report: sim.Report | None,
+    estimate: Bound | None,
+    outcomes: Sequence[Outcome],
+    schedule: sim.Schedule | None = None,
 ) -> dict[str, object]:
     """A run for JSON; without a report it was on the GPU."""
     document: dict[str, object] = {
@@ -27,6 +30,8 @@ def as_data(
     }
     if estimate is not None:
         document["estimate"] = estimate.json()
+    if schedule is not None:
+        document["schedule"] = schedule.json()
     return document
 
 
@@ -37,6 +42,7 @@ def as_text(
     check: str | None,
     *,
     lines: bool,
+    schedule: sim.Schedule | None = None,
 ) -> str:
     """A run in lines, those of the kernel's own output first.
 
@@ -46,10 +52,11 @@ def as_text(
         outcomes: of the check.
         check: what it was.
         lines: whether there are counts for each line of the PTX.
+        schedule: of the launch by the timing model, if there is one.
     """
     if report is None:
         said = [f"ran on {cuda.gpu()}"]
     else:
-        notes = [] if estimate is None else [estimate.to_text()]
+        notes = [one.to_text() for one in (estimate, schedule) if one is not None]
         said = [report.output + report.to_text(lines=lines), *notes]
     return "\n".join([*said, *(f"check {check}: {outcome}" for outcome in outcomes)])

@@ -61,7 +61,12 @@ def parser() -> argparse.ArgumentParser:
     add = made.add_argument_group("pictures").add_argument
     what = "write what the warps of a CTA did, step by step, as a page or as JSON"
     add("--timeline", metavar="FILE.html|FILE.json", type=_timeline, help=what)
-    what = "the CTA of --timeline and --explore; default: 0,0,0"
+    what = (
+        "write an estimated timeline in cycles, by a first-order timing model, as JSON that "
+        "Perfetto and chrome://tracing open"
+    )
+    add("--trace", metavar="FILE.json", help=what)
+    what = "the CTA of --timeline, --trace and --explore; default: 0,0,0"
     add("--cta", metavar="X,Y,Z", type=place, default=(0, 0, 0), help=what)
     what = "write the program after every pass as a page, with the timeline"
     add("--explore", metavar="FILE.html", help=what)
@@ -135,7 +140,11 @@ def _run(program: LoadedProgram, arguments: argparse.Namespace) -> int:
     if arguments.explore and program.compiled is None:
         raise TilecError(f"--explore shows a tile program's passes; {arguments.input} is PTX")
     outputs = [path for _, path in arguments.out]
-    pages = [path for path in (arguments.timeline, arguments.explore) if path]
+    if arguments.trace and not arguments.checks:
+        raise TilecError("--trace records what the checks see: without --no-checks")
+    if arguments.trace and arguments.every_order:
+        raise TilecError("--trace and --every-order exclude each other")
+    pages = [p for p in (arguments.timeline, arguments.trace, arguments.explore) if p]
     check_outputs([*outputs, *pages], [arguments.input, arguments.check])
     launch = launch_arguments(program, arguments)
     try:
@@ -143,9 +152,10 @@ def _run(program: LoadedProgram, arguments: argparse.Namespace) -> int:
     except sim.QuitDebugging:
         return 0
     outcomes = launch.outcomes(report)
-    _print(report, estimated(launch, report), outcomes, arguments)
+    bound, schedule = estimated(launch, report)
+    _print(report, bound, schedule, outcomes, arguments)
     if report is not None:
-        write_outputs(_pages(program, report, arguments))
+        write_outputs(_pages(program, report, schedule, arguments))
     wrong = launch.wrong(report, outcomes)
     if wrong:
         raise TilecError(wrong)
@@ -171,6 +181,7 @@ def _check_cluster(arguments: argparse.Namespace) -> None:
         return
     for flag, given in (
         ("--timeline", arguments.timeline),
+        ("--trace", arguments.trace),
         ("--explore", arguments.explore),
         ("--every-order", arguments.every_order and arguments.problems is None),
         ("--debug", arguments.debug),
@@ -180,10 +191,15 @@ def _check_cluster(arguments: argparse.Namespace) -> None:
 
 
 def _pages(
-    program: LoadedProgram, report: sim.Report, arguments: argparse.Namespace
+    program: LoadedProgram,
+    report: sim.Report,
+    schedule: sim.Schedule | None,
+    arguments: argparse.Namespace,
 ) -> dict[str, str | bytes]:
-    """What `--timeline` and `--explore` write, of a run with findings as well."""
+    """What `--timeline`, `--trace` and `--explore` write, of a run with findings as well."""
     timeline, found = report.timeline, dict[str, str | bytes]()
+    if schedule is not None:
+        found[arguments.trace] = schedule.to_chrome()
     if timeline is None:
         return found
     if arguments.timeline:
@@ -212,18 +228,20 @@ def _session(arguments: argparse.Namespace) -> DebugSession:
 def _print(
     report: sim.Report | None,
     estimate: Bound | None,
+    schedule: sim.Schedule | None,
     outcomes: Sequence[Outcome],
     arguments: argparse.Namespace,
 ) -> None:
     if arguments.report == "html":
         assert report is not None
-        notes = [] if estimate is None else [estimate.to_text()]
+        notes = [one.to_text() for one in (estimate, schedule) if one is not None]
         checked = [f"check {arguments.check}: {outcome}" for outcome in outcomes]
         print(report.to_html([*checked, *notes]))
     elif arguments.report == "json":
-        print(json.dumps(as_data(report, estimate, outcomes), indent=2))
+        print(json.dumps(as_data(report, estimate, outcomes, schedule), indent=2))
     else:
-        print(as_text(report, estimate, outcomes, arguments.check, lines=arguments.lines))
+        lines = arguments.lines
+        print(as_text(report, estimate, outcomes, arguments.check, lines=lines, schedule=schedule))
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -28,10 +28,12 @@ class Outcome:
 
     Attributes:
         kind: of the first finding; the verdict if that is not `passed`; or empty.
+        advice: of the first advice; or empty.
         right: whether the result is numpy's.
     """
 
     kind: str
+    advice: str
     right: bool
 
 
@@ -67,11 +69,12 @@ def run(kernel: Kernel, ptx: str, of: Launch, order: int | None = None) -> Outco
             max_steps=STEPS, order=order, every_order=order is None, order_limit=ORDER_LIMIT,
         )  # fmt: skip
     except TilecError as error:
-        return Outcome(f"error: {error}", right=False)
+        return Outcome(f"error: {error}", "", right=False)
     kinds = [finding.kind for finding in report.findings]
     kind = "" if report.verdict == "passed" else report.verdict
     right = agrees(values[-1], _expected(kernel, of))
-    return Outcome(kinds[0] if kinds else kind, right)
+    advice = report.advice[0].kind if report.advice else ""
+    return Outcome(kinds[0] if kinds else kind, advice, right)
 
 
 def recorded(kernel: Kernel, ptx: str, of: Launch) -> Run:

@@ -8,16 +8,19 @@ from typing import Any
 
 from .operators import OPERATORS
 
-VERDICTS = ("found", "wrong", "incomplete", "equivalent", "unchanged")
-HEAD = ("mutants", "found", "in orders", *VERDICTS[1:], "of others", "with results")
+VERDICTS = ("found", "advised", "wrong", "incomplete", "equivalent", "unchanged")
+HEAD = (
+    "mutants", "found", "in orders", *VERDICTS[1:],
+    "by findings", "by advice too", "by results too",
+)  # fmt: skip
 
 
 def table(found: list[dict[str, Any]]) -> Iterator[str]:
     """Lines of text."""
     rows = list(counts(found, operators=True))
-    yield f"{'':34}" + "".join(f"{head:>13}" for head in HEAD)
+    yield f"{'':34}" + "".join(f"{head:>15}" for head in HEAD)
     for name, cells in rows:
-        yield f"{name:34}" + "".join(f"{cell:>13}" for cell in cells)
+        yield f"{name:34}" + "".join(f"{cell:>15}" for cell in cells)
 
 
 def markdown(found: list[dict[str, Any]]) -> Iterator[str]:
@@ -33,8 +36,8 @@ def counts(
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
     """A row for each class, and of its operators, and one for all; cells as `HEAD`.
 
-    The last two are rates of the mutants that are not equivalent: those found by checks, and by
-    checks or by their result.
+    The last three are rates of the mutants that are not equivalent: those found by findings, by
+    findings or advice, and by these or their result.
     """
     tally: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     for one in found:
@@ -50,7 +53,8 @@ def counts(
 def _cells(count: Counter[str]) -> tuple[str, ...]:
     total = sum(count[verdict] for verdict in VERDICTS)
     others = total - count["equivalent"]
-    rates = (count["found"], count["found"] + count["wrong"])
+    advised = count["found"] + count["advised"]
+    rates = (count["found"], advised, advised + count["wrong"])
     return (
         str(total),
         str(count["found"]),

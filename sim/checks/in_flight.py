@@ -207,6 +207,7 @@ class InFlight:
             self.shared.taint.start(instruction)
         self._order(instruction, threads, cta, granules, writes=False)
         self._settled(instruction, threads, cta, granules, "reads")
+        self.shared.consumed(cta, granules)
         return self.operations.add_read(instruction, cta, granules)
 
     def swizzled_otherwise(self, cta: int, granules: Array, swizzle: str) -> Operation | None:

@@ -84,6 +84,8 @@ class PeerRaces:
             shared.written[places] = 1
             shared.writer[places] = touching.instruction.position
             shared.read[places] = 0
+        else:
+            shared.read[places] |= 1
         self._mark(touching)
 
     def own(

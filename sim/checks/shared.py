@@ -23,9 +23,12 @@ from .conflicts import Conflicts
 from .copies import Copies
 from .progress import Progress
 from .stamps import PENDING, SEVERAL, SYNC, THREAD, TIME, Touch
+from .unread import Unread
 
 _WIDEST = 16
 """Bytes that a stamp stands for until something less is touched."""
+_SOMEBODY = np.uint32(1)
+"""A stamp of something that other checks put in order."""
 
 
 class SharedChecks:
@@ -37,6 +40,7 @@ class SharedChecks:
         written, read: stamps of the last write and the last read of every granule.
         writer, reader: offsets in the text of the instructions that made them.
         copies: asynchronous copies that have not been waited for.
+        unread: what is copied and never read.
         taint: follows what is read before it is written.
     """
 
@@ -46,6 +50,7 @@ class SharedChecks:
         self.granule, self._shift = _WIDEST, _WIDEST.bit_length() - 1
         self.copies = Copies()
         self.conflicts = Conflicts(findings)
+        self.unread = Unread(findings)
         self.taint = taint
         taint.unwritten_shared = self._unwritten
 
@@ -62,6 +67,7 @@ class SharedChecks:
         self.reader = np.zeros(self.granules, np.uint32)
         self.base = np.zeros((1, 1, 1), np.int64)
         self.copies.begin(self.wave.shape[1])
+        self.unread.begin()
 
     def _follow(self) -> None:
         """Have a shadow for every CTA that has clocks, with stamps that these can be asked of."""
@@ -79,6 +85,7 @@ class SharedChecks:
             self.reader = np.tile(self.reader, ctas)
             self.base = (np.arange(ctas) * self.granules).reshape(ctas, 1, 1)
             self.copies.expand(ctas, self.base)
+            self.unread.expand(ctas)
 
     def _refine(self, granule: int) -> None:
         """Let every stamp stand for fewer bytes: so far, each access touched all of its bytes."""
@@ -91,6 +98,7 @@ class SharedChecks:
         self.reader = np.repeat(self.reader, factor)
         self.base = self.base * factor
         self.copies.refine(factor)
+        self.unread.refine(factor)
 
     def follows(self, size: int) -> bool:
         """Whether there are stamps already for accesses of so many bytes at the present time."""
@@ -138,6 +146,8 @@ class SharedChecks:
             self._write(touch)
         elif not kind.synchronises:
             self._read(touch)
+        else:
+            self.read.reshape(-1, width)[rows] |= _SOMEBODY
 
     def _write(self, touch: Touch) -> None:
         """Stamp what is written; nobody has read it since."""
@@ -146,6 +156,8 @@ class SharedChecks:
             stamp = (stamp & np.uint32(THREAD)) | np.uint32(PENDING << TIME)
             waiting = touch.spread(np.ones(touch.rows.shape, np.bool_))
             self.copies.add(touch.instruction, touch.spread(touch.rows), touch.width, waiting)
+            places = touch.rows[:, None] * touch.width + np.arange(touch.width)
+            self.unread.copied(self, touch.instruction, places)
         elif kind.synchronises:
             stamp = stamp | np.uint32(SYNC)
         written = self.written.reshape(-1, touch.width)
@@ -238,11 +250,16 @@ class SharedChecks:
     def overwrite(self, cta: int, granules: Array, instruction: Instruction) -> None:
         """Granules are written by none of the threads; who may touch them is asked apart."""
         places = self._granules(cta, granules)
-        self.written[places] = 1
+        self.written[places] = _SOMEBODY
         self.writer[places] = instruction.position
         self.read[places] = 0
+        self.unread.copied(self, instruction, places)
         if self.taint.active:
             self.taint.overwrite(self.places(cta, granules))
+
+    def consumed(self, cta: int, granules: Array) -> None:
+        """Granules are read by none of the threads; who may overwrite them is asked apart."""
+        self.read[self._granules(cta, granules)] |= _SOMEBODY
 
     def blank(self, cta: int, granules: Array) -> int | None:
         """The first granule of which nothing has written some part; None if there is none."""

@@ -95,6 +95,7 @@ class Op:
         cta: whose shared memory is touched, as its place in the cluster.
         places: first bytes that are touched there, each once, ascending.
         size: bytes from each of them.
+        stored: what a store writes, where that is one value for all of its lanes.
     """
 
     kind: Kind
@@ -106,12 +107,18 @@ class Op:
     cta: int = 0
     places: Array = field(default_factory=lambda: _NOWHERE)
     size: int = 0
+    stored: bytes | None = None
+
+    def repeats(self, before: Op) -> bool:
+        """Whether it stores what an instance of the same instruction stored, one value."""
+        same = self.kind is Kind.WRITE and self.instruction is before.instruction
+        return same and self.stored is not None and self.stored == before.stored
 
     def signature(self) -> tuple[object, ...]:
         """What makes it the same as another."""
         return (
             self.kind, self.instruction.position, self.key, self.count, self.value, self.cta,
-            self.places.tobytes(), self.size,
+            self.places.tobytes(), self.size, self.stored,
         )  # fmt: skip
 
 

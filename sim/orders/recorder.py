@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -127,8 +127,9 @@ class OrderRecorder:
         size: int,
         mask: Array | None,
         kind: Access,
+        values: Sequence[Array] | None = None,
     ) -> None:
-        """Threads access memory, that of their CTA if it is shared."""
+        """Threads access memory, that of their CTA if it is shared; they store values."""
         if kind is Access.BARRIER:
             return
         reads = kind is Access.ATOMIC and instruction.position not in self.dropped
@@ -147,7 +148,22 @@ class OrderRecorder:
                 counts = self._copies.setdefault((cta, warp), _Counts())
                 counts.issued += 1
                 op.value = counts.issued
+            elif what is Kind.WRITE and values is not None:
+                op.stored = self._one_value(values, cta, warp, threads[cta, warp])
             self._add(cta, warp, op)
+
+    def _one_value(
+        self, values: Sequence[Array], cta: int, warp: int, lanes: Array
+    ) -> bytes | None:
+        """What lanes of a warp store, chunk by chunk, if it is the same for all of them."""
+        found = b""
+        for value in values:
+            stored = self.wave.full(value)[cta, warp][lanes]
+            first = stored[0].tobytes()
+            if stored.tobytes() != first * len(stored):
+                return None
+            found += first
+        return found
 
     def elsewhere(self, instruction: Instruction) -> None:
         """The active threads access shared memory of another CTA."""

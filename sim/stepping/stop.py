@@ -19,7 +19,7 @@ from ..groups import Group
 from ..memory import GLOBAL_BASE
 from ..ptx.module import Instruction, Module
 from ..warps import warp_numbers
-from . import fragments, shared
+from . import descriptors, fragments, shared
 from .running import Breakpoints, Running
 
 
@@ -237,11 +237,17 @@ class Stop:
 
         Returns:
             By the form's layout: (rows, cols); of `ldmatrix` and `stmatrix` (matrices, rows, cols).
+            Operands of `wgmma` in shared memory by their descriptors, swizzles undone: A (m, k), of
+            which a sparse one has half, and B (k, n).
 
         Raises:
             LaunchError: if it is no matrix instruction, or no thread holds the operand.
         """
         instruction = self._matrix(line)
+        descriptor = descriptors.register_of(instruction, name)
+        if descriptor is not None:
+            word = int(self.register(descriptor)[self.thread.lane])
+            return descriptors.matrix(instruction, name, word, self._shared())
         registers = fragments.registers_of(instruction, name)
         cta, warp, _ = self._at
         values = [self._machine.full(self._value(one))[cta] for one in registers]
@@ -270,13 +276,16 @@ class Stop:
         Raises:
             LaunchError: if it is not in shared memory.
         """
-        memory, (cta, _, _) = self._machine.memory, self._at
-        size = memory.shared_bytes
-        first = memory.shared_base + cta * memory.shared_stride
-        window = memory.spaces["shared"].window
+        window = self._machine.memory.spaces["shared"].window
         begin = self.address(address)
         begin -= window if begin >= window and window else 0
-        return shared.matrix(memory.data[first : first + size], begin, shape, type_, swizzle)
+        return shared.matrix(self._shared(), begin, shape, type_, swizzle)
+
+    def _shared(self) -> NDArray[np.uint8]:
+        """The CTA's shared memory."""
+        memory, (cta, _, _) = self._machine.memory, self._at
+        first = memory.shared_base + cta * memory.shared_stride
+        return memory.data[first : first + memory.shared_bytes]
 
     def memory(self, address: int | str, count: int, type_: str) -> NDArray[Any]:
         """Elements of global memory that follow each other, (count,).

@@ -35,6 +35,7 @@ CASES = [case for producer in PRODUCERS for case in producer.cases()]
 def test_kernel(case: Case) -> None:
     report = case.run()
     assert report.ok, "\n".join(map(str, report.findings))
+    assert not [one for one in report.advice if one.kind == "unread"]
 
 
 @pytest.mark.slow

@@ -33,6 +33,10 @@ def test_swizzled_tiles_and_accumulators_of_a_warpgroup() -> None:
             assert not np.array_equal(stop.shared(1024 + stage, (64, 32), "f16"), left)
             held = stop.shared(1024 + 8192 + stage, (32, 64), "f16", "128B")
             np.testing.assert_array_equal(held, right)
+            for step, line in enumerate(lines[2 * len(steps) - 2 : 2 * len(steps)]):
+                if step == 0:  # the second has its descriptors later
+                    np.testing.assert_array_equal(stop.fragment("a", line), left[:, :16])
+                    np.testing.assert_array_equal(stop.fragment("b", line), right[:16])
             total = total + left @ right
         else:
             np.testing.assert_array_equal(stop.fragment("d", lines[2 * len(steps) - 1]), total)

@@ -74,6 +74,11 @@ def kernel(tmp_path: Path) -> Kernel:
         ("add.u32 %r2, %r2, %r2;", "add.u32 %r2, %r2, 1;", ("wrong", "")),
         ("[%rd2], %r2", "[%rd2+4], %r2", ("found", "out-of-bounds")),
         ("[%rd2], %r2", "[%rd2], %r3", ("found", "uninitialised")),
+        (
+            "ld.global",
+            "and.b32 %r3, %r1, 0; st.shared.u32 [buffer], %r3; ld.global",
+            ("advised", "same-value"),
+        ),
     ],
 )
 def test_verdicts(kernel: Kernel, old: str, new: str, expected: tuple[str, str]) -> None:
@@ -109,7 +114,8 @@ def test_whole_numbers_are_compared_exactly() -> None:
 
 
 def test_the_tables() -> None:
-    verdicts = ["found"] * 6 + ["wrong"] + ["incomplete"] + ["equivalent"] * 2 + ["unchanged"] * 2
+    verdicts = ["found"] * 6 + ["advised"] + ["wrong"] + ["incomplete"] + ["equivalent"] * 2
+    verdicts += ["unchanged"]
     found = [
         {
             "class": "synchronisation",
@@ -119,7 +125,7 @@ def test_the_tables() -> None:
         }
         for verdict in verdicts
     ]
-    cells = ["12", "6", "6", "1", "1", "2", "2", "60.0%", "70.0%"]
+    cells = ["12", "6", "6", "1", "1", "1", "2", "1", "60.0%", "70.0%", "80.0%"]
     rows = list(table(found))
     assert rows[1].split() == ["synchronisation", *cells]
     assert [row.split()[0] for row in rows[2:]] == ["no", "all"]

@@ -215,3 +215,26 @@ def test_the_report_has_the_steps() -> None:
     assert all(re.match(r"warp \d of CTA \(0, 0, 0\): bar", step) for step in finding["order"][-4:])
     assert "\n  warp 2 of CTA" in report.to_text()
     assert "orders of warps explored" in report.to_text()
+
+
+FLAG = "st.shared.u32 [data], VALUE;\nbar.sync 0;\nld.shared.u32 %r6, [data];"
+
+
+def test_one_value_of_several_warps_is_advice_in_every_order() -> None:
+    """Warps store one value at once, by all lanes or one: no order shows a race."""
+    text = HEAD.replace("FULL", "1").replace("BACK", "1") + FLAG + "\nret;\n}\n"
+    kinds = []
+    for value in ("7", "%r3", "%r2"):
+        stored = text.replace("VALUE", value)
+        if value == "%r3":  # lane 0 of each warp
+            stored = stored.replace("st.shared", "@%p1 st.shared")
+        report = launch(stored, "k", 1, 128, [np.zeros(64, np.uint32)], every_order=True)
+        kinds.append(({one.kind for one in report.findings}, {one.kind for one in report.advice}))
+    assert kinds == [(set(), {"same-value"}), (set(), {"same-value"}), ({"race"}, set())]
+
+
+def test_one_value_of_a_warp_behind_a_read_is_a_race() -> None:
+    """The second store of the same value comes after the other warp's read, by nothing ordered."""
+    role = "st.shared.u32 [data], 7;\nbar.sync 1, 64;\nld.shared.u32 %r6, [data];"
+    store = "bar.sync 1, 64;\nst.shared.u32 [data], 7;"
+    assert {one.kind for one in run([role, store]).findings} & {"race", "order-race"}
