@@ -15,7 +15,7 @@ from ..binding import Binding
 from ..machine import Machine, Step
 from ..ptx.module import Function, operand_names
 from ..widths import dtype_of
-from . import driver, floats, integers  # noqa: F401 (they declare forms)
+from . import driver, floats, fused, integers  # noqa: F401 (they declare forms)
 from .computes import Computes
 from .forms import Given, literals, write
 from .library import Library
@@ -228,7 +228,7 @@ def build(
             slot = bindings[0].frame.register(name, bindings[0].instruction.scope)
             if slot is not None and slot[0] not in read_before:
                 dead.add(slot[0])
-    return Stretch(machine, library, plan, frozenset(dead), steps)
+    return Stretch(machine, library, plan, frozenset(dead), steps, needed)
 
 
 class Stretch:
@@ -245,12 +245,18 @@ class Stretch:
         plan: _Plan,
         dead: frozenset[int],
         steps: list[Step],
+        forms: dict[str, Form],
     ) -> None:
         self.steps = steps
+        self._library = library
+        self._whole = plan
+        self._forms = forms
+        self._times = 0
+        self._fused: tuple[str, str] | None = None
         self._machine = machine
         self._run: Callable[..., int] = library.run
         self._inputs = _table(plan.inputs, driver.INPUT)
-        outputs = plan.outputs(dead)
+        outputs = self._kept = plan.outputs(dead)
         self._outputs = _table(outputs, driver.OUTPUT)
         self._outputs[:, driver.OUTPUT.index("mode")] = -1
         bits = {0: 8, 1: 16, 2: 32, 3: 64}
@@ -277,6 +283,7 @@ class Stretch:
             "uniform": self._uniform.ctypes.data,
             "varying": self._varying.ctypes.data,
             "types": library.types.ctypes.data,
+            "fused": 0,
         }
         self._plan = np.array([tables[name] for name in driver.PLAN], np.int64)
         self._at = (
@@ -293,6 +300,8 @@ class Stretch:
             mask = merge.ctypes.data
         if self._shape != shape:
             self._reshape(shape)
+        if self._times >= 0:
+            self._heat(shape[0] * shape[1])
         empty = np.empty
         while True:
             outs = [empty(s, d) for s, d in zip(self._shapes, self._dtypes, strict=True)]
@@ -307,6 +316,23 @@ class Stretch:
         registers = machine.registers
         for slot, out in zip(self._slots, outs, strict=True):
             registers[slot] = out
+
+    def _heat(self, warps: int) -> None:
+        """Note for how many warps it is executed; have it as one function if that is worth it."""
+        self._times += warps
+        if self._times < fused.ASKED:
+            return
+        plan, library = self._whole, self._library
+        if self._fused is None:
+            texts = {name: form.text for name, form in self._forms.items()}
+            self._fused = fused.write(plan.inputs, plan.operations, self._kept, plan.bytes, texts)
+            warps = self._times
+        name, text = self._fused
+        if library.address(name) is not None or fused.worth(name, warps):
+            declared = frozenset[str]().union(*(f.declared for f in self._forms.values()))
+            at = fused.address(library, name, text, declared)
+            self._plan[driver.PLAN.index("fused")] = at
+            self._times = -1
 
     def _reshape(self, shape: tuple[int, int, int]) -> None:
         """Note the shapes of the results."""
