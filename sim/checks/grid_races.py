@@ -203,10 +203,12 @@ class GridRaces:
             self._unwritten.clear()
             self._waiting = 0
 
-    def owners(self, allocation: Allocation) -> Owners | None:
-        """The epochs of an allocation; None while nobody has written to it."""
+    def written(self, allocation: Allocation, size: int) -> Owners | None:
+        """The epochs that an access of so many bytes is held against, if there are any yet."""
         found = self._owners.get(allocation.start)
-        return found if found is not None and found.allocation is allocation else None
+        if found is None or found.allocation is not allocation:
+            return None
+        return self._of(allocation, size)
 
     def _take(self, one: WarpAccess | CopyAccess, values: Sequence[Array] | None) -> None:
         """Hold an access against the epochs of what it touches, and remember it."""

@@ -82,8 +82,8 @@ class GlobalWatch:
         marks = global_.whole.of(allocation, size)
         segment, owners = marks.segment, None
         if grid.on:
-            owners = grid.owners(allocation)
-            if owners is not None and (size < owners.granule or owners.segment != segment):
+            owners = grid.written(allocation, size)
+            if owners is not None and owners.segment != segment:
                 owners = None
         if segment > LANES * size:
             return False
