@@ -1,6 +1,6 @@
 """Time of the simulator on a 512x512x512 f16 GEMM, beside Triton's interpreter, in one run.
 
-    python benchmarks/sim_speed.py [--triton-python PATH] [--rounds N] [--json]
+    python benchmarks/sim_speed.py [--against REVISION [--large]] [--rounds N] [--json]
 
 The GEMM is `examples/gemm.mlir`, tile 128x128x64, compiled for sm_90 beforehand; the time is that
 from PTX text to result, reading included. Triton's interpreter runs the same product, once with
@@ -12,6 +12,10 @@ exact mode with them, the default; the same with `_same_tile` is against Triton 
 
 Then, of ours alone: the cost of a simulated instruction, and how time grows with the number of
 CTAs and with divergence.
+
+`--against` has loops of each kind, the GEMM, imports and first launches compared with another
+revision of this checkout, or another checkout's folder: see `sim_against.py`. `--large` adds the
+GEMM of 4096x4096x4096 by ours.
 """
 
 from __future__ import annotations
@@ -28,6 +32,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import sim_against
 import tilec
 from compile_time import has_triton
 from tilec.sim import Report, launch
@@ -256,6 +261,8 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--triton-python", default=sys.executable, metavar="PATH")
+    parser.add_argument("--against", metavar="REVISION|CHECKOUT", help="another tilec as the peer")
+    parser.add_argument("--large", action="store_true", help="with --against, 4096x4096x4096 too")
     parser.add_argument("--rounds", type=int, default=7, metavar="N")
     parser.add_argument("--json", action="store_true", help="print one object")
     arguments = parser.parse_args()
@@ -272,10 +279,16 @@ def main() -> None:
     result["cost"] = cost(gemm, result["seconds"])
     result["ctas"] = by_ctas(gemm, arguments.rounds)
     result["paths"] = by_paths(arguments.rounds)
+    if arguments.against:
+        result["against"] = sim_against.measure(
+            arguments.against, gemm, arguments.rounds, large=arguments.large
+        )
     if arguments.json:
         print(json.dumps(result))
     else:
         show(result)
+        if arguments.against:
+            sim_against.show(result["against"])
 
 
 if __name__ == "__main__":

@@ -120,6 +120,7 @@ class Code:
         end: how it ends.
         last: the instruction that ends it, or None where it runs into the next block.
         entries: by index, how many warps and threads began there less how many left.
+        native: the stretches that it consists of, where machine code executes all of it.
     """
 
     instructions: Sequence[Instruction]
@@ -130,6 +131,7 @@ class Code:
     has_syncs: bool = False
     has_counted: bool = False
     entries: dict[int, list[int]] = field(default_factory=dict)
+    native: Sequence[Step] | None = None
 
     def count(self, index: int, warps: int, threads: int) -> None:
         """Note that threads start at an index, or, if negative, leave there."""

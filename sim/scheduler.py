@@ -174,16 +174,27 @@ class Scheduler:
         machine, queues = self.machine, self.queues
         while True:
             code = machine.code = self.translator.code(group.frame, group.block)
-            index = group.index
-            code.count(index, group.warps, group.threads)
-            machine.mask, machine.merge = group.mask, group.merge
-            machine.steps += len(code.steps) - index + 1
-            if code.has_counted or (group.merge is not None and code.has_syncs):
-                if not self._hold(group, code):
+            ended = False
+            if code.native is not None:
+                came = self._by_machine_code(group, code)
+                if came == "queued":
                     return
-            else:
-                self._straight(group, code)
-            group.turn = self.turn
+                if came == "alone":
+                    continue
+                if came == "branch":
+                    code, ended = self.translator.code(group.frame, group.block), True
+                    machine.code = code
+            if not ended:
+                index = group.index
+                code.count(index, group.warps, group.threads)
+                machine.mask, machine.merge = group.mask, group.merge
+                machine.steps += len(code.steps) - index + 1
+                if code.has_counted or (group.merge is not None and code.has_syncs):
+                    if not self._hold(group, code):
+                        return
+                else:
+                    self._straight(group, code)
+                group.turn = self.turn
             if code.last is not None:
                 if self.debugger is not None:
                     self.debugger.at(group, len(code.steps), code.last)
@@ -205,6 +216,15 @@ class Scheduler:
                 return
             self._leave(group, go)
             return
+
+    def _by_machine_code(self, group: Group, code: Code) -> str | None:
+        """Let machine code run a group and those that are queued; how it came back, if it did."""
+        native = self.translator.native
+        control = None if native is None else native.control()
+        if control is None or not isinstance(self.order, Together):
+            return None
+        came = control.run(self, group, code)
+        return None if came is None else came.value
 
     def _straight(self, group: Group, code: Code) -> None:
         """Run a block whose instructions need not wait."""

@@ -23,8 +23,10 @@ from ..ptx.module import Instruction
 from ..wave import Wave
 from .examination import Examination
 from .grid_races import GridRaces
+from .late_offsets import Offsets, offsets_of
 from .progress import Progress
 from .touches import Log, Touches, numbered
+from .whole_warps import WholeWarps
 
 REMEMBERED = 1 << 24
 """Accesses of threads that are remembered; beyond, the older half is forgotten."""
@@ -41,12 +43,15 @@ class GlobalChecks:
         self.footprint: Footprint | None = None
         """Where it is noted what is read and written, if anybody asks."""
         self._forgotten: dict[str, None] = {}
+        self.whole = WholeWarps()
+        self._logs: dict[int, Log] = {}
         self.begin()
 
     def begin(self) -> None:
         """Begin a wave."""
         self.grid.begin()
-        self._logs: dict[int, Log] = {}
+        self._logs.clear()
+        self.whole.settle()
         self._size = 0
         self._restarts = 0
 
@@ -81,18 +86,63 @@ class GlobalChecks:
             self.footprint.access(offsets, size, mask, kind)
         if self.grid.on:
             self.grid.access(instruction, allocation, offsets, size, mask, kind, values)
+        self.follow()
         progress = self.progress
-        if self._restarts != progress.restarts:
-            self.settle()
-            self._restarts = progress.restarts
         seen, shape = progress.clocks.seen, self.wave.shape
         touches = Touches.of(
             instruction, kind, size, offsets, mask, values, progress.stamp, seen, shape
         )
+        self._remember(allocation, touches, suspect=True)
+
+    def follow(self) -> None:
+        """Take note of it if time has begun again: what came before has been seen by all."""
+        if self._restarts != self.progress.restarts:
+            self.settle()
+            self._restarts = self.progress.restarts
+
+    def remember_whole(
+        self,
+        instruction: Instruction,
+        allocation: Allocation,
+        offsets: Offsets,
+        size: int,
+        mask: Array | None,
+        kind: Access,
+        values: Sequence[Array] | None,
+        *,
+        suspect: bool,
+    ) -> None:
+        """Remember an access by whole warps, of which CTAs' races have been looked for.
+
+        The arguments are those of `access`; `suspect` says whether a thread may have touched what
+        another has.
+        """
+        progress = self.progress
+        seen, shape = progress.clocks.seen, self.wave.shape
+        if mask is None:
+            touches = Touches(
+                instruction, kind, size, offsets, None, None, values, progress.stamp, seen
+            )
+        else:
+            touches = Touches.of(
+                instruction,
+                kind,
+                size,
+                offsets_of(offsets),
+                mask,
+                values,
+                progress.stamp,
+                seen,
+                shape,
+            )
+        self._remember(allocation, touches, suspect=suspect)
+
+    def _remember(self, allocation: Allocation, touches: Touches, *, suspect: bool) -> None:
         log = self._logs.get(allocation.start)
         if log is None:
             log = self._logs[allocation.start] = Log(allocation)
         log.add(touches)
+        log.suspect |= suspect
         self._size += touches.offsets.size
         if self._size > REMEMBERED:
             self._forget()
@@ -160,13 +210,14 @@ class GlobalChecks:
             self._check(log)
         self._logs.clear()
         self._size = 0
+        self.whole.settle()
 
     def _forget(self) -> None:
         """Forget the older half of what is remembered."""
         self._size = 0
         for start, log in self._logs.items():
             self._check(log)
-            kept = self._logs[start] = Log(log.allocation, forgotten=True)
+            kept = self._logs[start] = Log(log.allocation, forgotten=True, suspect=log.suspect)
             for touches in log.touches[(len(log.touches) + 1) // 2 :]:
                 touches.checked = True
                 kept.add(touches)
@@ -177,6 +228,8 @@ class GlobalChecks:
             return
         if log.forgotten:
             self._forgotten.setdefault(log.allocation.name)
+        if not log.suspect:
+            return
         everyone = numbered(self.wave.shape)
         granule = min(touches.size for touches in log.touches)
         shared = _touched_by_several(log, granule, everyone)

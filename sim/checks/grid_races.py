@@ -22,6 +22,7 @@ from ..wave import Wave
 from .copied_places import whole_segments
 from .encounters import Copied, Encounters, Lanes
 from .grid_clocks import GridClocks
+from .late_offsets import Offsets, offsets_of
 from .owners import CTA, CTAS, INSTRUCTION, INSTRUCTIONS, REACH, TIME, TIMES, Owners, foreign
 from .progress import Progress
 from .semantics import Reach, semantics
@@ -49,7 +50,7 @@ class WarpAccess:
     instruction: Instruction
     kind: Access
     allocation: Allocation
-    offsets: Array
+    offsets: Offsets
     size: int
     mask: Array | None
     stamps: Array
@@ -123,7 +124,7 @@ class GridRaces:
         self,
         instruction: Instruction,
         allocation: Allocation,
-        offsets: Array,
+        offsets: Offsets,
         size: int,
         mask: Array | None,
         kind: Access,
@@ -140,7 +141,7 @@ class GridRaces:
             kind: what they do.
             values: the chunks, low to high, that each thread is about to write, if known.
         """
-        stamps = self._stamps(instruction, kind)
+        stamps = self.stamps(instruction, kind)
         self._hold(WarpAccess(instruction, kind, allocation, offsets, size, mask, stamps), values)
 
     def copied(
@@ -202,6 +203,13 @@ class GridRaces:
             self._unwritten.clear()
             self._waiting = 0
 
+    def written(self, allocation: Allocation, size: int) -> Owners | None:
+        """The epochs that an access of so many bytes is held against, if there are any yet."""
+        found = self._owners.get(allocation.start)
+        if found is None or found.allocation is not allocation:
+            return None
+        return self._of(allocation, size)
+
     def _take(self, one: WarpAccess | CopyAccess, values: Sequence[Array] | None) -> None:
         """Hold an access against the epochs of what it touches, and remember it."""
         owners = self._of(one.allocation, one.size)
@@ -211,7 +219,7 @@ class GridRaces:
             self._take_copy(owners, one, values)
             return
         shape = (*one.stamps.shape, LANES)
-        places = one.offsets - one.allocation.start
+        places = offsets_of(one.offsets) - one.allocation.start
         if places.shape != shape:
             places = np.broadcast_to(places, shape)
         mask = one.mask
@@ -344,7 +352,7 @@ class GridRaces:
             return None
         return owners
 
-    def _stamps(self, instruction: Instruction, kind: Access) -> Array:
+    def stamps(self, instruction: Instruction, kind: Access) -> Array:
         """The epochs of all warps of the wave at an instruction, (CTAs, warps)."""
         now = self.progress.clocks.now
         known = self._known.get(instruction.position)

@@ -11,6 +11,7 @@ from ..access import Access
 from ..alu import Array
 from ..memory import Allocation
 from ..ptx.module import Instruction
+from .late_offsets import Offsets, offsets_of
 
 
 @dataclass(slots=True, eq=False)
@@ -34,7 +35,7 @@ class Touches:
     instruction: Instruction
     kind: Access
     size: int
-    offsets: Array
+    offsets: Offsets
     mask: Array | None
     threads: Array | None
     values: Sequence[Array] | None
@@ -76,14 +77,15 @@ class Touches:
         Returns:
             Numbers of the threads, (n,), and the granules that each touches, (n, granules).
         """
+        given = offsets_of(self.offsets)
         if self.threads is not None:
-            threads, offsets = everyone.reshape(-1)[self.threads], self.offsets
+            threads, offsets = everyone.reshape(-1)[self.threads], given
         elif self.mask is None:
             threads = everyone.reshape(-1)
-            offsets = np.broadcast_to(self.offsets, everyone.shape).reshape(-1)
+            offsets = np.broadcast_to(given, everyone.shape).reshape(-1)
         else:
             mask = np.broadcast_to(self.mask, everyone.shape)
-            threads, offsets = everyone[mask], np.broadcast_to(self.offsets, mask.shape)[mask]
+            threads, offsets = everyone[mask], np.broadcast_to(given, mask.shape)[mask]
         first = ((offsets - start) >> (granule.bit_length() - 1))[:, None]
         return threads, first + np.arange(self.size // granule) if self.size > granule else first
 
@@ -125,6 +127,8 @@ class Log:
         written: whether anybody writes.
         plain: whether anybody touches it without synchronising.
         forgotten: whether older touches since the last barrier of all are forgotten.
+        suspect: whether two threads may have touched a byte; it is known that none have where whole
+            warps alone touch it (`whole_warps`).
     """
 
     allocation: Allocation
@@ -132,6 +136,7 @@ class Log:
     written: bool = False
     plain: bool = False
     forgotten: bool = False
+    suspect: bool = False
 
     def add(self, touches: Touches) -> None:
         """The allocation is touched."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from tilec.isa import (
@@ -26,6 +27,7 @@ from ..alu import Array
 from ..binding import Binding
 from ..machine import Machine, Step
 from ..matrix_forms import matrix_form
+from ..native.choice import machine_code
 from ..ptx.module import Instruction, Operand, Vector
 from ..sync import Members
 from ..taint import flows, products, through_memory
@@ -33,6 +35,9 @@ from ..taint.flows import Flow, Flowing
 from ..traits import Sync, Traits, Unit, unit_of_space
 from ..widths import dtype_of
 from .registry import instruction
+
+if TYPE_CHECKING:
+    from ..native.fragment_products import FragmentProducts
 
 
 def _fragment(binding: Binding, operand: Operand, matrix: MatrixOperand) -> list[Operand]:
@@ -120,17 +125,29 @@ def _multiply(binding: Binding, form: Product) -> Step:
     machine = binding.machine
     fragments = machine.fragments
     arch, numerics, deferred = machine.arch, machine.numerics, binding.deferred
+    native = _by_machine_code(form, arch) if numerics == "exact" and machine_code() else None
 
     def step() -> None:
         chosen = {n: _per_warp(machine, s) for n, s in selectors.items()}
         inputs = {n: fragments.gather(s, bits[n]) for n, s in slots.items()}
-        result = tensor.multiply_fragments(form, inputs, chosen, arch=arch, numerics=numerics)
+        result = None
+        if native is not None:
+            result = native.multiply(inputs["a"], inputs["b"], inputs["c"])
+        if result is None:
+            result = tensor.multiply_fragments(form, inputs, chosen, arch=arch, numerics=numerics)
         if deferred and machine.merge is None:
             fragments.defer(targets, result)
         else:
             fragments.spread(targets, result)
 
     return step
+
+
+def _by_machine_code(form: Product, arch: str) -> FragmentProducts | None:
+    """What computes an exact product of floats from its fragments, if anything does."""
+    from ..native.fragment_products import products_of  # noqa: PLC0415 (for machine code only)
+
+    return products_of(form, arch)
 
 
 def _picking(binding: Binding, given: Operand, wanted: tuple[Selector, ...]) -> dict[str, int]:

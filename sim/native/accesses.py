@@ -16,12 +16,14 @@ from tilec.isa import LANES
 
 from ..access import Access
 from ..alu import Array
+from ..checks.late_offsets import LateOffsets
 from ..memory import GLOBAL_BASE, Allocation
 from ..ptx.constants import wrapped
 from ..widths import dtype_of
 from . import access_forms, choice, driver
 from .access_forms import DONE, MOST, MOVE, OUTSIDE, PLAN, PROBE, STATE, Form
 from .choice import waiting
+from .global_checks import GlobalWatch
 from .library import Library, library
 from .loads import Moves
 
@@ -47,6 +49,7 @@ class State:
         table: what the functions read of it.
         library: the library; None until it is worth loading.
         absent: whether there is none.
+        where: where the offsets of warps are.
     """
 
     def __init__(self, machine: Machine) -> None:
@@ -58,6 +61,8 @@ class State:
         self._data: Array | None = None
         self._shape = (0, 0, 0)
         self._room: list[Array] = []
+        self.where = 0
+        self._watch: GlobalWatch | None = None
         self._stamp: Array | None = None
         self._written: Array | None = None
 
@@ -79,6 +84,7 @@ class State:
             threads = machine.shape[0] * machine.shape[1] * LANES
             # A thread touches 64 bytes at most, each of which may have a stamp.
             self._room = [np.empty(threads, np.int64), np.empty(threads * 64, np.uint32)]
+            self.where = self._room[0].ctypes.data
             self._put("offsets", self._room[0])
             self._put("stamps", self._room[1])
         memory = machine.memory
@@ -91,6 +97,20 @@ class State:
 
     def _put(self, name: str, array: Array) -> None:
         self.table[STATE.index(name)] = array.ctypes.data
+
+    def has(self, name: str) -> bool:
+        """Whether a function has been loaded, in this launch or by an earlier one."""
+        if self.library is None and not self.absent and choice.worth():
+            self.ready()
+        return self.library is not None and self.library.address(name) is not None
+
+    @property
+    def watch(self) -> Callable[..., bool]:
+        """What checks accesses to global memory: see `GlobalWatch.access`."""
+        if self._watch is None:
+            assert self.library is not None
+            self._watch = GlobalWatch(self.machine, self.library)
+        return self._watch.access
 
     def follow(self, observer: Observer) -> None:
         """Take note of where the checks of shared memory are."""
@@ -149,7 +169,8 @@ class NativeAccess:
         self._function: Callable[..., int] | None = None
         plan = self._plan = np.zeros(access_forms.PLAN_BYTES // 8, np.int64)
         plan[_AT["address"]] = slot
-        plan[_AT["added"]] = wrapped(added - (0 if shared else GLOBAL_BASE))
+        self._added = wrapped(added - (0 if shared else GLOBAL_BASE))
+        plan[_AT["added"]] = self._added
         plan[_AT["position"]] = moves.instruction.position
         plan[_AT["slots"] : _AT["slots"] + len(moves.slots)] = moves.slots
         entries = plan[access_forms.ENTRIES // 8 :].reshape(-1, access_forms.ENTRY // 8)
@@ -180,7 +201,7 @@ class NativeAccess:
     def _prepare(self) -> bool:
         """Whether machine code may be used."""
         state, machine, form = self._state, self._machine, self._form
-        if self._times < choice.AFTER:
+        if self._times < choice.AFTER and not state.has(form.name):
             self._times += 1
             return False
         if not state.ready():
@@ -297,9 +318,14 @@ class NativeAccess:
         counts.requests += int(plan[_AT["requests"]]) * times
         counts.sectors += int(plan[_AT["sectors"]]) * times
         values = self._values() if form.store else None
-        observer.global_.access(
-            self._instruction, allocation, self._offsets(), form.size, mask, self._kind, values
-        )
+        late = LateOffsets(machine.registers[self._address], self._added)
+        offsets = self._state.where, int(plan[_AT["rows"]]), late
+        if allocation is None or not self._state.watch(
+            observer, self._instruction, allocation, offsets, form.size, mask, self._kind, values
+        ):
+            observer.global_.access(
+                self._instruction, allocation, self._offsets(), form.size, mask, self._kind, values
+            )
         done = self._run(*given, MOVE)
         assert done == DONE
         return True

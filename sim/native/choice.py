@@ -48,6 +48,11 @@ def machine_code() -> bool:
     return chosen() == "native"
 
 
+def worth() -> bool:
+    """Whether enough has been executed for the library to be loaded."""
+    return _Done.instructions >= WORK
+
+
 def waiting(work: float) -> bool:
     """Whether numpy is to do some work, in instructions, since it has not yet done enough."""
     if _Done.instructions >= WORK:

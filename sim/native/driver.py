@@ -28,13 +28,14 @@ UNIFORM, FULL, MERGED = 0, 1, 2
 
 PLAN = (
     "inputs", "input_table", "operations", "operation_table", "outputs", "output_table",
-    "file", "uniform", "varying", "types",
+    "file", "uniform", "varying", "types", "fused",
 )  # fmt: skip
 """Fields of a plan, 8 bytes each: numbers of entries, and pointers.
 
 `file` has a place of 32 lanes for every value, `uniform` a byte for each, set where all lanes of
 the wave have the same, `varying` room for a pointer to every operation. `types` is a table of the
-addresses of numpy's array type and dtypes (`type_table`).
+addresses of numpy's array type and dtypes (`type_table`). `fused` is a function that does all
+operations for a warp (`tilec.sim.native.fused`), or null.
 """
 
 INPUT = ("slot", "place", "value", "size", "data", "of_cta", "of_warp", "of_lane")
@@ -250,7 +251,7 @@ def _run() -> str:
             _first(f, one, given["file"])
     # Every warp
     sparse = f.value(f"and i1 {merging}, {f.is_('eq', f.load(unmerged), 0)}")
-    operations = f.load(changing)
+    operations, fused = f.load(changing), f.is_("ne", given["fused"], "null", "ptr")
     with f.loop("%ctas") as cta, f.loop("%warps") as warp:
         number = f.op("add", f.op("mul", cta, "%warps"), warp)
         mask = f.at("%merge", f.op("mul", number, LANES))
@@ -271,7 +272,12 @@ def _run() -> str:
                     )
                     stride = get(f, one, "of_lane")
                     _sized(f, "copy", get(f, one, "size"), f"ptr {to}, ptr {from_}, i64 {stride}")
-            with f.loop(operations) as n:
+            apart = f.variable(operations)
+            one_call = f.value(f"and i1 {fused}, {f.is_('ne', operations, 0)}")
+            with f.when(one_call):
+                f.do(f"call void {given['fused']}(ptr {given['file']})")
+                f.do(f"store i64 0, ptr {apart}")
+            with f.loop(f.load(apart)) as n:
                 _call(f, f.load(given["varying"], f.op("mul", n, 8), "ptr"), given["file"])
         with f.loop(given["outputs"]) as n:
             one = entry("output_table", n, OUTPUT)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..binding import Binding
-from ..blocks import Code
+from ..blocks import Code, End
 from ..machine import Machine
 from . import choice, stretches
 from .accesses import Accesses
 from .choice import waiting
+from .control import Control
 from .library import library
 
 
@@ -18,6 +19,7 @@ class Native:
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
+        self._control: Control | None = None
         if machine.numerics != "algebraic":
             machine.accesses = Accesses(machine)
 
@@ -25,9 +27,31 @@ class Native:
         """Exchange the steps of a block's stretches: the first executes all of its stretch."""
         if self.machine.numerics == "algebraic" or len(bindings) != len(code.steps):
             return
-        for first, forms in stretches.runs(bindings):
+        end = code.end
+        pure = type(end) is End and isinstance(end.where, int) and isinstance(end.otherwise, int)
+        pure = pure and all(stretches.form_of(binding) is not None for binding in bindings)
+        if pure and not bindings:
+            code.native = []
+        found = []
+        for first, forms in stretches.runs(bindings, 1 if pure else stretches.SHORTEST):
             stretch = _Cold(code, first, bindings[first : first + len(forms)], forms)
             code.steps[first] = stretch.step
+            found.append(stretch)
+        if pure:
+            for stretch in found:
+                stretch.all_of_block = found
+
+    def control(self) -> Control | None:
+        """What schedules groups by machine code, once there are stretches."""
+        if self._control is None and self._warm():
+            known = library()
+            assert known is not None
+            self._control = Control(self.machine, known)
+        return self._control
+
+    @staticmethod
+    def _warm() -> bool:
+        return choice.worth() and library() is not None
 
 
 class _Cold:
@@ -42,6 +66,8 @@ class _Cold:
         self._forms = forms
         self._steps = code.steps[first : first + len(forms)]
         self._times = 0
+        self._stretch: stretches.Stretch | None = None
+        self.all_of_block: Sequence[_Cold] = ()
 
     def step(self) -> None:
         """The first instruction, or all of the stretch."""
@@ -61,6 +87,10 @@ class _Cold:
             self._code.steps[first] = self._steps[0]
             return False
         stretch = stretches.build(found, self._bindings, self._forms, self._steps)
+        self._stretch = stretch
+        warm = [one._stretch for one in self.all_of_block if one._stretch is not None]
+        if warm and len(warm) == len(self.all_of_block):
+            self._code.native = warm
         # What is left of this pass over the block finds the rest of the stretch done.
         self._code.steps[first:last] = [stretch, *[_done] * (count - 1)]
         stretch()

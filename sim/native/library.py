@@ -59,7 +59,11 @@ class Library:
         return self._addresses.get(name)
 
     def load(
-        self, functions: Mapping[str, str], declared: frozenset[str], names: tuple[str, ...] = ()
+        self,
+        functions: Mapping[str, str],
+        declared: frozenset[str],
+        names: tuple[str, ...] = (),
+        speed: int = 1,
     ) -> None:
         """Compile functions, or find them in the cache, and load them.
 
@@ -67,9 +71,10 @@ class Library:
             functions: their IR, by name.
             declared: what they declare.
             names: the names that are wanted, where they are not those of `functions`.
+            speed: LLVM's level of optimisation.
         """
         text = "\n".join((*sorted(declared), *(functions[name] for name in sorted(functions))))
-        code = self._object(text, ", ".join(sorted(functions)))
+        code = self._object(text, ", ".join(sorted(functions)), speed)
         empty = self.llvm.parse_assembly("")
         engine = self.llvm.create_mcjit_compiler(empty, self._machine())
         engine.add_object_file(self.llvm.ObjectFileRef.from_data(code))
@@ -78,25 +83,25 @@ class Library:
         for name in names or functions:
             self._addresses[name] = engine.get_function_address(name)
 
-    def _object(self, text: str, name: str) -> bytes:
+    def _object(self, text: str, name: str, speed: int) -> bytes:
         """Object code of some IR."""
         from tilec.cache import entries, environment  # noqa: PLC0415 (takes 10 ms)
 
         if not environment.cache_wanted(None, default=True):
-            return self._compile(text)
-        what = json.dumps(("simulator", self._target, text))
+            return self._compile(text, speed)
+        what = json.dumps(("simulator", self._target, speed, text))
         key = blake2b(what.encode(), digest_size=20).hexdigest()
         found: bytes | None = entries.find(key, _read)
         if found is None:
-            found = self._compile(text)
+            found = self._compile(text, speed)
             data = {"object": found.hex(), "sum": _sum(found)}
             entries.keep(key, data, kind="simulator", name=name[:80], target=self._target[0])
         return found
 
-    def _compile(self, text: str) -> bytes:
+    def _compile(self, text: str, speed: int) -> bytes:
         module = self.llvm.parse_assembly(text)
         machine = self._machine()
-        options = self.llvm.create_pipeline_tuning_options(speed_level=1)
+        options = self.llvm.create_pipeline_tuning_options(speed_level=speed)
         builder = self.llvm.create_pass_builder(machine, options)
         builder.getModulePassManager().run(module, builder)
         code: bytes = machine.emit_object(module)

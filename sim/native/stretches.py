@@ -6,16 +6,18 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from sys import getrefcount
 
 import numpy as np
 from tilec.isa import LANES
 
+from ..alu import Array
 from ..alu.bits import width
 from ..binding import Binding
 from ..machine import Machine, Step
 from ..ptx.module import Function, operand_names
 from ..widths import dtype_of
-from . import driver, floats, integers  # noqa: F401 (they declare forms)
+from . import driver, floats, fused, integers  # noqa: F401 (they declare forms)
 from .computes import Computes
 from .forms import Given, literals, write
 from .library import Library
@@ -26,6 +28,8 @@ LONGEST = 256
 """Instructions of a stretch at most, so that what a warp computes stays in the nearest cache."""
 
 _ALIGNED = 64
+_OWN = 3
+"""References to an array of a list that nobody else has, while it is looked at."""
 _SIZE = {1: 0, 8: 0, 16: 1, 32: 2, 64: 3}
 
 
@@ -92,18 +96,18 @@ def form_of(binding: Binding) -> Form | None:
     return find_form(computes, _constants(binding, computes))
 
 
-def runs(bindings: Sequence[Binding]) -> Iterator[tuple[int, list[Form]]]:
-    """Where stretches begin, and the forms of their instructions."""
+def runs(bindings: Sequence[Binding], shortest: int = SHORTEST) -> Iterator[tuple[int, list[Form]]]:
+    """Where stretches begin, and the forms of their instructions, so many at least."""
     first, forms = 0, list[Form]()
     for index, binding in enumerate(bindings):
         found = form_of(binding)
         if found is not None and len(forms) < LONGEST:
             forms.append(found)
             continue
-        if len(forms) >= SHORTEST:
+        if len(forms) >= shortest:
             yield first, forms
         first, forms = (index + 1, []) if found is None else (index, [found])
-    if len(forms) >= SHORTEST:
+    if len(forms) >= shortest:
         yield first, forms
 
 
@@ -228,7 +232,7 @@ def build(
             slot = bindings[0].frame.register(name, bindings[0].instruction.scope)
             if slot is not None and slot[0] not in read_before:
                 dead.add(slot[0])
-    return Stretch(machine, library, plan, frozenset(dead), steps)
+    return Stretch(machine, library, plan, frozenset(dead), steps, needed)
 
 
 class Stretch:
@@ -245,12 +249,18 @@ class Stretch:
         plan: _Plan,
         dead: frozenset[int],
         steps: list[Step],
+        forms: dict[str, Form],
     ) -> None:
         self.steps = steps
+        self._library = library
+        self._whole = plan
+        self._forms = forms
+        self._times = 0
+        self._fused: tuple[str, str] | None = None
         self._machine = machine
         self._run: Callable[..., int] = library.run
         self._inputs = _table(plan.inputs, driver.INPUT)
-        outputs = plan.outputs(dead)
+        outputs = self._kept = plan.outputs(dead)
         self._outputs = _table(outputs, driver.OUTPUT)
         self._outputs[:, driver.OUTPUT.index("mode")] = -1
         bits = {0: 8, 1: 16, 2: 32, 3: 64}
@@ -277,6 +287,7 @@ class Stretch:
             "uniform": self._uniform.ctypes.data,
             "varying": self._varying.ctypes.data,
             "types": library.types.ctypes.data,
+            "fused": 0,
         }
         self._plan = np.array([tables[name] for name in driver.PLAN], np.int64)
         self._at = (
@@ -293,6 +304,7 @@ class Stretch:
             mask = merge.ctypes.data
         if self._shape != shape:
             self._reshape(shape)
+        self.heat(shape[0] * shape[1])
         empty = np.empty
         while True:
             outs = [empty(s, d) for s, d in zip(self._shapes, self._dtypes, strict=True)]
@@ -307,6 +319,52 @@ class Stretch:
         registers = machine.registers
         for slot, out in zip(self._slots, outs, strict=True):
             registers[slot] = out
+
+    def arrays(self) -> list[Array]:
+        """New arrays for the results, of the shapes that they had the last time."""
+        shapes = self._shapes or [(1, 1, 1)] * len(self._dtypes)
+        return [np.empty(s, d) for s, d in zip(shapes, self._dtypes, strict=True)]
+
+    @property
+    def plan(self) -> int:
+        """Where its plan is."""
+        return self._plan.ctypes.data
+
+    def renew(self, outs: list[Array]) -> bool:
+        """Have arrays of the right shapes, of nobody else's, in a list of them.
+
+        Returns:
+            Whether any has been exchanged: else they were right.
+        """
+        before = self._shapes
+        self._reshape(self._machine.shape)
+        new = False
+        for number, (shape, dtype) in enumerate(zip(self._shapes, self._dtypes, strict=True)):
+            array = outs[number]
+            own = array.base is None and array.flags.owndata and getrefcount(array) <= _OWN
+            if array.shape != shape or array.dtype is not dtype or not own:
+                outs[number], new = np.empty(shape, dtype), True
+            del array
+        return new or self._shapes != before
+
+    def heat(self, warps: int) -> None:
+        """Note for how many warps it is executed; have it as one function if that is worth it."""
+        if self._times < 0:
+            return
+        self._times += warps
+        if self._times < fused.ASKED:
+            return
+        plan, library = self._whole, self._library
+        if self._fused is None:
+            texts = {name: form.text for name, form in self._forms.items()}
+            self._fused = fused.write(plan.inputs, plan.operations, self._kept, plan.bytes, texts)
+            warps = self._times
+        name, text = self._fused
+        if library.address(name) is not None or fused.worth(name, warps):
+            declared = frozenset[str]().union(*(f.declared for f in self._forms.values()))
+            at = fused.address(library, name, text, declared)
+            self._plan[driver.PLAN.index("fused")] = at
+            self._times = -1
 
     def _reshape(self, shape: tuple[int, int, int]) -> None:
         """Note the shapes of the results."""

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tilec.sim import LaunchError, TensorMap, launch
-from tilec.sim.native import choice
+from tilec.sim.native import choice, fused
 from tilec.sim.native.library import Library, library
 
 from ...foreign.case import HERE, Case
@@ -15,6 +15,13 @@ from ...foreign.test_foreign import CASES
 from .test_random_kernels import HEAD, THREADS, Program
 
 pytestmark = pytest.mark.skipif(library() is None, reason="no machine code for this processor")
+
+
+@pytest.fixture(autouse=True, params=[False, True], ids=["apart", "fused"])
+def _fused(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forms that are called one by one, or stretches as functions from the second time on."""
+    monkeypatch.setattr(fused, "ASKED", 1 if request.param else 1 << 40)
+    monkeypatch.setattr(fused, "HOT", 1)
 
 
 BODY = """
