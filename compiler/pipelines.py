@@ -141,7 +141,9 @@ _ROWS = _MMA_SYNC.inserted("tile-copy-rows", before="tile-coalesce-stores")
 _BLACKWELL = (
     _ROWS.inserted("tile-select-tcgen05", before="tile-select-mma")
     .inserted("tile-stage-tcgen05", before="tile-assign-layouts")
-    .inserted("tile-make-persistent", "tile-specialize-warps", before="tile-pipeline")
+    .inserted(
+        "tile-form-pairs", "tile-make-persistent", "tile-specialize-warps", before="tile-pipeline"
+    )
     .replaced("tile-rasterize")
     .inserted("tile-rasterize", before="tile-specialize-warps")
     .inserted("tile-store-boxes", before="tile-coalesce-stores")

@@ -5,26 +5,28 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from tilec.dialects.tile.attributes import CTA_CLUSTER, CTAS_PER_SM, MULTICAST, PERSISTENT
+from tilec.dialects.tile.attributes import CTA_CLUSTER, MULTICAST
 from tilec.dialects.tile.ops import AsyncCopyOp
 from tilec.dialects.tile.ops.warpgroup_dot import AwaitedProduct
 from tilec.dialects.tile.shared import shared_buffer
 from tilec.dialects.tile.tiles import bits_of
-from tilec.ir.attributes import cluster_size, given_attribute
-from tilec.ir.dimensions import dimension_of
-from tilec.ir.mlir import gpu, ir, scf
+from tilec.ir.mlir import ir, scf
 from tilec.ir.types import memref_of
 from tilec.isa import Target
-from tilec.isa.limits import CLUSTERS_SINCE
 from tilec.isa.wording import counted
 
 from .analysis.costs import CLUSTER_CTAS, Product, Round, cost_of_round
-from .hopper.clusters import Cluster, can_be_parted, given_cluster, same_copies
+from .hopper.clusters import (
+    Cluster,
+    can_be_parted,
+    forget_cluster,
+    given_cluster,
+    pairs_along,
+    same_copies,
+    why_no_cluster,
+)
 from .hopper.parting import loops_of_products
 from .kernel_pass import Kernel, KernelPass
-
-_PREFERRED = (1, 0, 2)
-"""Axes, of which the first with as much to share is taken: along z many grids have one CTA."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ class FormClusters(KernelPass):
             return
         for loop, tiles in loops_of_products(kernel):
             with kernel.at(loop):
-                why = _obstacle(kernel, target, tiles)
+                why = why_no_cluster(kernel, target, tiles)
                 cluster = _best(kernel, loop) if given is None else given
                 shared = [] if cluster is None else _shared(loop, cluster)
                 if not why and not shared:
@@ -68,7 +70,7 @@ class FormClusters(KernelPass):
                     why = _does_not_pay(loop, shared, target)
                 if why:
                     kernel.missed(kernel.function, f"has no clusters: {why}")
-                    _forget(kernel)
+                    forget_cluster(kernel)
                     return
                 assert cluster is not None
                 kernel.function.attributes[CTA_CLUSTER] = ir.DenseI64ArrayAttr.get(cluster.extents)
@@ -76,33 +78,12 @@ class FormClusters(KernelPass):
                     copy.operation.attributes[MULTICAST] = ir.UnitAttr.get()
                 _explain(kernel, loop, cluster, shared, target)
             return
-        _forget(kernel)
-
-
-def _forget(kernel: Kernel) -> None:
-    if CTA_CLUSTER in kernel.function.attributes:
-        del kernel.function.attributes[CTA_CLUSTER]
-
-
-def _obstacle(kernel: Kernel, target: Target, tiles: scf.ForOp | None) -> str:
-    """Why a kernel's CTAs are not clusters, whatever they would share; empty if they may be."""
-    function = kernel.function
-    persistent = given_attribute(function, PERSISTENT, ir.BoolAttr)
-    if target.number < CLUSTERS_SINCE:
-        return f"{target} has none"
-    if cluster_size(function) is not None:
-        return "it says which CTAs are a cluster"
-    if tiles is not None or CTAS_PER_SM in function.attributes:
-        return "it has a loop over tiles"
-    if persistent is not None and not persistent.value:
-        return "each of its CTAs takes one tile"
-    return ""
+        forget_cluster(kernel)
 
 
 def _best(kernel: Kernel, loop: scf.ForOp) -> Cluster | None:
     """The pair with the most bytes to share, along an axis that counts; None without any."""
-    named = {dimension_of(op) for op in kernel.named(gpu.BlockIdOp)}
-    pairs = [Cluster(axis, CLUSTER_CTAS) for axis in _PREFERRED if axis in named]
+    pairs = pairs_along(kernel)
     best = max(pairs, key=lambda pair: _bytes(_shared(loop, pair)), default=None)
     return best if best and _shared(loop, best) else None
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from tilec.dialects.tile.attributes import (
     ABI,
     ALIGNED,
+    CLUSTER_TILES,
     CTAS_PER_SM,
     SIZES,
     STRIDES,
@@ -100,15 +101,20 @@ def _extents(function: gpu.GPUFuncOp, count: int) -> int:
         TilecError: if the attribute and they are not as `tile-make-persistent` writes them.
     """
     ctas = given_attribute(function, CTAS_PER_SM, ir.IntegerAttr)
-    if ctas is None:
+    tiles = given_attribute(function, CLUSTER_TILES, ir.DenseI64ArrayAttr)
+    if ctas is None and tiles is None:
         return 0
+    name, legal = CTAS_PER_SM, "1 or more"
+    right = ctas is not None and ctas.value >= 1
+    if tiles is not None:
+        name, legal = CLUSTER_TILES, "three numbers of 1 or more"
+        right = ctas is None and len(tiles) == len(_AXES) and min(tiles) >= 1
     first = count - len(_AXES)
     types = list(signature(function).inputs)[max(first, 0) : count]
-    if ctas.value < 1 or first < 0 or any(type_ != i32() for type_ in types):
+    if not right or first < 0 or any(type_ != i32() for type_ in types):
         raise TilecError(
-            f"{CTAS_PER_SM} does not have the form that tile-make-persistent writes: 1 or more, on "
-            f"a kernel whose "
-            f"last {len(_AXES)} arguments are the grid's extents, i32"
+            f"{name} does not have the form that tile-make-persistent writes: {legal}, on a kernel "
+            f"whose last {len(_AXES)} arguments are the grid's extents, i32"
         )
     return len(_AXES)
 

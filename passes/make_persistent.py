@@ -6,7 +6,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar
 
-from tilec.dialects.tile.attributes import CTA_CLUSTER, CTAS_PER_SM, PERSISTENT, SCHEDULE
+from tilec.dialects.tile.attributes import (
+    CLUSTER_TILES,
+    CTA_CLUSTER,
+    CTAS_PER_SM,
+    GRID_EXTENTS,
+    PERSISTENT,
+    SCHEDULE,
+)
 from tilec.dialects.tile.emit import i64
 from tilec.dialects.tile.ops.launch_control import ASKS
 from tilec.dialects.tile.ops.warpgroup_dot import AwaitedProduct
@@ -46,7 +53,9 @@ class MakePersistent(KernelPass):
     follows Hilbert curves, as the cost model or `tile.rasterize` says. `gpu.grid_dim` becomes one
     of three additional arguments, the extents of the grid that the launch gives.
     `tile.ctas_per_sm` is the number of CTAs per SM that are launched. With `tile.cluster`, the
-    CTAs of a cluster process neighbouring tiles, and the kernel gets `known_cluster_size`. A
+    CTAs of a cluster process neighbouring tiles, and the kernel gets `known_cluster_size`. Where
+    the target can, clusters take over tiles of those that have not started instead
+    (`tile.cluster_tiles`), or CTAs without clusters, which leaves the grid as it is. A
     kernel does not change, and a remark says why, if tiles may take different numbers of
     iterations, if it fills other buffers in shared memory, or if `tile.persistent` is false.
 
@@ -105,7 +114,7 @@ class MakePersistent(KernelPass):
                 del kernel.function.attributes[name]
         if not (self.enabled if given is None else given.value):
             return False
-        is_done = CTAS_PER_SM in kernel.function.attributes
+        is_done = any(name in kernel.function.attributes for name in GRID_EXTENTS)
         if is_done or not (kernel.is_entry and kernel.is_automatic and kernel.target):
             return is_done
         turns = PAIR if takes_turns(kernel.function) else 1
@@ -129,16 +138,21 @@ class MakePersistent(KernelPass):
                     _take_over(kernel, loop, order)
                     kernel.remark(function, told(order, *tiles_at_once))
                     return True
-                walk_tiles(function, loop, order, cluster)
-                function.attributes[CTAS_PER_SM] = i64(1)
+                dynamic = schedule is Schedule.DYNAMIC
+                walk_tiles(function, loop, order, cluster, takes_over=dynamic)
                 if cluster is not None:
                     size = [cluster.size, 1, 1]
                     function.attributes["known_cluster_size"] = ir.DenseI32ArrayAttr.get(size)
-                kernel.remark(
-                    function,
-                    "is launched with one CTA per SM, each of which processes several tiles of the "
-                    "grid in turn: boxes of the next arrive while one is stored",
-                )
+                if cluster is not None and dynamic:
+                    function.attributes[CLUSTER_TILES] = ir.DenseI64ArrayAttr.get(cluster.extents)
+                    _explain_taking_over(kernel, "cluster")
+                else:
+                    function.attributes[CTAS_PER_SM] = i64(1)
+                    kernel.remark(
+                        function,
+                        "is launched with one CTA per SM, each of which processes several tiles of "
+                        "the grid in turn: boxes of the next arrive while one is stored",
+                    )
                 kernel.remark(function, told(order, *tiles_at_once))
                 return True
         return False
@@ -156,10 +170,15 @@ def _take_over(kernel: Kernel, loop: scf.ForOp, order: TileOrder) -> None:
     if order.rows != 1 or order.is_curve:
         renumber(kernel, order)
     own_tile(kernel.function, loop)
+    _explain_taking_over(kernel, "CTA")
+
+
+def _explain_taking_over(kernel: Kernel, who: str) -> None:
+    tiles = "tile" if who == "CTA" else "two tiles"
     kernel.remark(
         kernel.function,
-        "is launched with one CTA per tile, and takes over tiles of CTAs that have not started "
-        "(clusterlaunchcontrol): boxes of the next arrive while one is stored",
+        f"is launched with one {who} per {tiles}, and takes over tiles of {who}s that have not "
+        "started (clusterlaunchcontrol): boxes of the next arrive while one is stored",
     )
 
 

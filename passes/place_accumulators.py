@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from math import copysign
+from collections.abc import Iterator
+from contextlib import contextmanager
+from math import copysign, prod
 from typing import ClassVar
 
 from tilec.dialects.tile.dialect import SharedAttr
@@ -13,7 +15,6 @@ from tilec.dialects.tile.ops import (
     BarrierArriveOp,
     BarrierInitOp,
     BarrierWaitOp,
-    Tcgen05CommitOp,
     TensorDotScaledOp,
     TensorLoadOp,
     TensorStoreOp,
@@ -29,13 +30,10 @@ from tilec.isa import LANES
 
 from .blackwell.carried import Carried, carried, carried_phase, let_go, loops_around
 from .blackwell.issue import fence, issue
-from .blackwell.rings import Ring, ring_around
+from .blackwell.rings import PAIR, Ring, commit, is_first_cta, ring_around
 from .blackwell.scale_factors import ScaleFactors
 from .emit import index_constant
 from .kernel_pass import Kernel, KernelPass
-
-_PAIR = (2, 1, 1)
-"""CTAs of the cluster in which a pair is alone."""
 
 
 class PlaceAccumulators(KernelPass):
@@ -64,7 +62,7 @@ class PlaceAccumulators(KernelPass):
             return
         pairs = [dot for dot in dots if dot.group > 1]
         size = cluster_size(kernel.function)
-        if pairs and size != _PAIR:
+        if pairs and (size is None or prod(size) != PAIR):
             given = "no cluster" if size is None else f"a cluster of {'x'.join(map(str, size))}"
             kernel.error(
                 pairs[0],
@@ -138,7 +136,7 @@ class _Placed:
         if held is None:
             self._alone(carried_phase(dot.operation))
             return
-        ring = ring_around(dot, self._kernel) if self._left is None and not self._pair else None
+        ring = ring_around(dot, self._kernel) if self._left is None else None
         phase = carried_phase(dot.operation if ring is None else held.loop)
         held = carried(dot)  # the loop that carries the phase is another
         assert held is not None
@@ -171,6 +169,8 @@ class _Placed:
             elif not held.surely_runs:  # then what is loaded is what it starts with
                 with scf.if_(arith.cmpi(arith.CmpI.SLE, upper, lower)):
                     self._put(held.start)
+            if ring is not None and self._pair:
+                self._both_are_ready(phase)
         counter = dot.operation.block.arguments[0]
         with ir.InsertionPoint(dot), dot.location:
             adds = arith.integer(i1(), 1) if starts else arith.cmpi(arith.CmpI.NE, counter, lower)
@@ -181,8 +181,8 @@ class _Placed:
                 self._issue_in_ring(adds, ring)
         with ir.InsertionPoint.after(loop), loop.location:
             if ring is not None:
-                with scf.if_(_is_first_warp()), scf.if_(nvvm.elect_sync()):
-                    emit_effect(Tcgen05CommitOp, [self._done, index_constant(self._number)])
+                with self._by_one_thread():
+                    commit(self._done, index_constant(self._number), pair=self._pair)
                 self._wait(phase)
             result = self._load(type_, again=bool(loops_around(loop)))
         loop.results[held.number].replace_all_uses_with(result)
@@ -217,24 +217,46 @@ class _Placed:
             else:
                 fence("after")
                 issue(self._dot, self._accumulator, adds, self._factors, self._left)
-                emit_effect(Tcgen05CommitOp, [self._done, index_constant(self._number)])
+                commit(self._done, index_constant(self._number), pair=False)
         self._wait(phase)
 
     def _issue_of_pair(self, adds: Value, phase: Value) -> None:
         """Tell the even CTA that this one is ready; there, when both are, issue for both."""
-        number, ready = index_constant(self._number), index_constant(self._both_ready)
-        emit_effect(BarrierArriveOp, [self._done, ready, index_constant(0)])
-        rank = gpu.cluster_block_id(gpu.Dimension.X)
-        with scf.if_(arith.cmpi(arith.CmpI.EQ, rank, index_constant(0))):
-            emit_effect(BarrierWaitOp, [self._done, ready, phase], cluster=ir.UnitAttr.get())
-            fence("after")
+        self._tell_ready()
+        with scf.if_(is_first_cta()):
+            self._await_ready(phase)
             issue(self._dot, self._accumulator, adds)
-            mask = index_constant(0b11)
-            emit_effect(Tcgen05CommitOp, [self._done, number, mask], cta_group=i64(2))
+            commit(self._done, index_constant(self._number), pair=True)
+
+    def _both_are_ready(self, phase: Value) -> None:
+        """Let the thread that issues wait until both CTAs have loaded the sums before."""
+        with scf.if_(_is_first_warp()), scf.if_(nvvm.elect_sync()):
+            self._tell_ready()
+            with scf.if_(is_first_cta()):
+                self._await_ready(phase)
+
+    def _tell_ready(self) -> None:
+        ready = index_constant(self._both_ready)
+        emit_effect(BarrierArriveOp, [self._done, ready, index_constant(0)])
+
+    def _await_ready(self, phase: Value) -> None:
+        ready = index_constant(self._both_ready)
+        emit_effect(BarrierWaitOp, [self._done, ready, phase], cluster=ir.UnitAttr.get())
+        fence("after")
+
+    @contextmanager
+    def _by_one_thread(self) -> Iterator[None]:
+        """What the thread does that issues: one of the CTA, or of the even one of a pair."""
+        with scf.if_(_is_first_warp()), scf.if_(nvvm.elect_sync()):
+            if not self._pair:
+                yield
+                return
+            with scf.if_(is_first_cta()):
+                yield
 
     def _issue_in_ring(self, adds: Value, ring: Ring) -> None:
         """The instructions, as soon as the stage is full; it is empty again when they are done."""
-        with scf.if_(_is_first_warp()), scf.if_(nvvm.elect_sync()):
+        with self._by_one_thread():
             ring.await_full()
             fence("after")
             issue(self._dot, self._accumulator, adds, self._factors)

@@ -38,6 +38,7 @@ PASSES: Mapping[str, str] = MappingProxyType(
         "tile-stage-shared": "tilec.passes.stage_shared:StageShared",
         "tile-choose-pingpong": "tilec.passes.choose_pingpong:ChoosePingpong",
         "tile-form-clusters": "tilec.passes.form_clusters:FormClusters",
+        "tile-form-pairs": "tilec.passes.form_pairs:FormPairs",
         "tile-make-persistent": "tilec.passes.make_persistent:MakePersistent",
         "tile-specialize-warps": "tilec.passes.specialize_warps:SpecializeWarps",
         "tile-overlap-products": "tilec.passes.overlap_products:OverlapProducts",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import ClassVar
 
 from tilec.dialects.tile.attributes import PRODUCER, TAKES_OVER
@@ -18,6 +19,7 @@ from tilec.dialects.tile.ops import (
 )
 from tilec.dialects.tile.ops.launch_control import RESPONSE_BYTES, WORDS
 from tilec.ir.aliases import Value
+from tilec.ir.attributes import cluster_size
 from tilec.ir.dimensions import dimension_of
 from tilec.ir.mlir import gpu as upstream_gpu
 from tilec.ir.mlir import ir, scf
@@ -26,6 +28,7 @@ from tilec.ir.ops import scf as ops_scf
 from tilec.ir.types import i1, i32
 
 from .blackwell.carried import carry, pass_on
+from .blackwell.rings import is_first_cta
 from .emit import index_constant
 from .hopper.rings import Ring, next_stage
 from .kernel_pass import Kernel, KernelPass
@@ -43,7 +46,7 @@ class RequestTiles(KernelPass):
     loops carry the tile's place in the grid and, last, whether the next request succeeded, for
     tile-take-over-tiles. The thread that loads asks at the beginning of each tile, and all threads
     read the response at its end. Two responses alternate; mbarriers signal that one has come, and
-    that all threads have read it.
+    that all threads have read it. Of a cluster the first CTA asks for all.
     """
 
     name: ClassVar[str] = "tile-request-tiles"
@@ -59,9 +62,10 @@ class RequestTiles(KernelPass):
                 del loop.attributes[TAKES_OVER]
             return
         with kernel.at(kernel.function):
-            ring, responses = _begin(kernel)
+            ctas = prod(cluster_size(kernel.function) or ())
+            ring, responses = _begin(kernel, ctas)
             for loop, asks in zip(loops, loads, strict=True):
-                _request(loop, ring, responses, loads=asks)
+                _request(loop, ring, responses, ctas, loads=asks)
 
 
 def _is_of_producer(op: ir.Operation) -> bool:
@@ -74,8 +78,13 @@ def _is_of_producer(op: ir.Operation) -> bool:
     return False
 
 
-def _begin(kernel: Kernel) -> tuple[Ring, Value]:
-    """Mbarriers, begun by one thread before any other comes to them, and room for responses."""
+def _begin(kernel: Kernel, ctas: int) -> tuple[Ring, Value]:
+    """Mbarriers, begun by one thread before any other comes to them, and room for responses.
+
+    Of a cluster the first CTA alone asks, when all threads that compute have read the response
+    before, and the threads that load of the other CTAs.
+    """
+    readers = ctas * kernel.threads + ctas - 1
     space = SharedAttr.get(ir.StringAttr.get("none"))
     word = ir.IntegerType.get_signless(64)
     barriers = ir.MemRefType.get([_STAGES], word, memory_space=space)
@@ -89,19 +98,23 @@ def _begin(kernel: Kernel) -> tuple[Ring, Value]:
         with ops_scf.if_(arith.cmpi(arith.CmpI.EQ, thread, index_constant(0))):
             for stage in map(index_constant, range(_STAGES)):
                 emit_effect(BarrierInitOp, [ring.full, stage], count=i64(1))
-                emit_effect(BarrierInitOp, [ring.empty, stage], count=i64(kernel.threads))
+                emit_effect(BarrierInitOp, [ring.empty, stage], count=i64(readers))
             nvvm.fence_mbarrier_init()
-        gpu.barrier()
+        if ctas > 1:
+            nvvm.cluster_barrier()
+        else:
+            gpu.barrier()
     return ring, responses
 
 
-def _request(loop: ir.Operation, ring: Ring, responses: Value, *, loads: bool) -> None:
+def _request(loop: ir.Operation, ring: Ring, responses: Value, ctas: int, *, loads: bool) -> None:
     """Let a loop carry which tile is next.
 
     Args:
         loop: of one iteration.
         ring: what signals that responses have come and been read.
         responses: where they come to.
+        ctas: of a cluster, of which the first asks for all.
         loads: whether the thread that loads executes it, which also asks.
     """
     with ir.InsertionPoint(loop), loop.location:
@@ -120,22 +133,54 @@ def _request(loop: ir.Operation, ring: Ring, responses: Value, *, loads: bool) -
     with ir.InsertionPoint.at_block_begin(block), loop.location:
         stage = arith.index_castui(slot, ir.IndexType.get())
         if loads:
-            before = arith.xori(parity, arith.integer(i1(), 1))
-            emit_effect(BarrierWaitOp, [ring.empty, stage, before])
-            emit_effect(BarrierExpectOp, [ring.full, stage], bytes=i64(RESPONSE_BYTES))
-            emit_effect(TryCancelOp, [responses, stage, ring.full, stage])
+            _ask(ring, responses, (stage, parity), ctas)
     operations = block.operations
     with ir.InsertionPoint(operations[len(operations) - 1]), loop.location:
         emit_effect(BarrierWaitOp, [ring.full, stage, parity])
         index = ir.IndexType.get()
         types = [i1(), index, index, index]
         canceled, *following = emit_all(QueryCancelOp, [responses, stage], types, {})
+        # The next response is written by another proxy.
         if not loads:
-            nvvm.fence_proxy_async_shared()  # the next response is written by another proxy
-            emit_effect(BarrierArriveOp, [ring.empty, stage])
+            nvvm.fence_proxy_async_shared()
+            _tell_read(ring, stage, ctas)
+        elif ctas > 1:
+            with ops_scf.if_(arith.xori(is_first_cta(), arith.integer(i1(), 1))):
+                nvvm.fence_proxy_async_shared()
+                _tell_read(ring, stage, ctas)
         further = [*next_stage(slot, parity, _STAGES), *following, canceled]
     for value in further:
         pass_on(loop, value)
+
+
+def _ask(ring: Ring, responses: Value, at: tuple[Value, Value], ctas: int) -> None:
+    """Ask for a cluster, once the response before has been read.
+
+    Args:
+        ring: the mbarriers.
+        responses: where the response comes to, in all CTAs of a cluster.
+        at: which response, and its parity.
+        ctas: of a cluster, of which the first asks for all.
+    """
+    stage, parity = at
+    before = arith.xori(parity, arith.integer(i1(), 1))
+    asked = [responses, stage, ring.full, stage]
+    if ctas == 1:
+        emit_effect(BarrierWaitOp, [ring.empty, stage, before])
+        emit_effect(BarrierExpectOp, [ring.full, stage], bytes=i64(RESPONSE_BYTES))
+        emit_effect(TryCancelOp, asked)
+        return
+    emit_effect(BarrierExpectOp, [ring.full, stage], bytes=i64(RESPONSE_BYTES))
+    unit = ir.UnitAttr.get()
+    with ops_scf.if_(is_first_cta()):
+        emit_effect(BarrierWaitOp, [ring.empty, stage, before], cluster=unit)
+        emit_effect(TryCancelOp, asked, multicast=unit)
+
+
+def _tell_read(ring: Ring, stage: Value, ctas: int) -> None:
+    """Say that this thread has read a response: to the CTA that asks."""
+    first = [index_constant(0)] if ctas > 1 else []
+    emit_effect(BarrierArriveOp, [ring.empty, stage, *first])
 
 
 def _inside(loop: ir.Operation) -> list[ir.Operation]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import ClassVar
 
-from tilec.dialects.tile.attributes import DEFER_WAIT, PINGPONG, STAGES, TURNS
+from tilec.dialects.tile.attributes import DEFER_WAIT, IN_PAIRS, PINGPONG, STAGES, TURNS
 from tilec.dialects.tile.emit import i64
 from tilec.dialects.tile.ops import AsyncCopyOp
 from tilec.ir.attributes import cluster_size
@@ -15,6 +15,7 @@ from tilec.isa import WARPGROUP_THREADS, TilecError
 from tilec.isa.wording import counted
 
 from .analysis.costs import LEAST_WARPGROUPS
+from .blackwell.pairs import marked, pair_product
 from .functions import take_positive
 from .hopper.box_copies import boxes_of
 from .hopper.parting import (
@@ -49,6 +50,8 @@ class SpecializeWarps(KernelPass):
     `scf.if` there without results and without another branch. Bounds and indices may depend on
     numbers that are loaded at the top level, from memory that nothing has written before. The
     thread that loads also waits for kernels before this one, where the program does.
+    A product that tile-form-pairs has marked becomes one of the pair of CTAs (`cta_group::2`), each
+    of which loads its rows of A and half of B's columns, if the kernel has clusters of two.
 
     Attributes:
         enabled: false leaves all loops to tile-pipeline.
@@ -70,6 +73,7 @@ class SpecializeWarps(KernelPass):
         turns = PAIR if takes_turns(kernel.function) else 1
         if turns > 1:
             del kernel.function.attributes[PINGPONG]
+        _pair(kernel)
         chosen: tuple[scf.ForOp, scf.ForOp | None, Parting] | None = None
         guarded = ((loop, None) for loop in guarded_loops(kernel))
         for loop, tiles in (*loops_of_products(kernel), *guarded):
@@ -103,6 +107,19 @@ class SpecializeWarps(KernelPass):
             if groups < least
             else ""
         )
+
+
+def _pair(kernel: Kernel) -> None:
+    """Let pairs of CTAs compute the products that are marked, if there are such pairs."""
+    dots, size = marked(kernel), cluster_size(kernel.function)
+    for loop, tiles in loops_of_products(kernel) if dots else ():
+        if size is None or tiles is None or dots[0].operation.block != loop.body:
+            continue
+        with kernel.at(loop):
+            pair_product(loop).rewrite()
+            return
+    for dot in dots:
+        del dot.attributes[IN_PAIRS]
 
 
 def _stays(kernel: Kernel, loop: scf.ForOp, why: str) -> None:

@@ -23,9 +23,12 @@ def launched(fields: Mapping[str, Any], grid: Sequence[int], sms: int) -> Sequen
         grid: CTAs along x, y and z.
         sms: multiprocessors of the GPU.
     """
+    of_cluster = prod(fields.get("cluster", ()))
+    if "cluster_tiles" in fields:
+        steps = zip(grid, fields["cluster_tiles"], strict=False)
+        return of_cluster * prod(-(-extent // step) for extent, step in steps), 1, 1
     if "ctas_per_sm" not in fields:
         return grid
-    of_cluster = prod(fields.get("cluster", ()))
     return of_cluster * min(prod(grid), max(1, sms * fields["ctas_per_sm"] // of_cluster)), 1, 1
 
 

@@ -13,7 +13,9 @@ whose tiles the compiler chose has `"grid"`, of each axis a list of `Extent`s; o
 A kernel whose CTAs take one tile of the grid after the other has `"ctas_per_sm"`. The launch names
 the grid, whose extents along x, y and z it passes as the kernel's arguments of kind `"grid"`; it
 launches so many CTAs an SM along x, or as many as the grid has, whichever are fewer; with
-`"cluster"` whole clusters on so many SMs, one at least, but no more than the grid has CTAs.
+`"cluster"` whole clusters on so many SMs, one at least, but no more than the grid has CTAs. A
+kernel whose clusters take over the tiles of others has `"cluster_tiles"`, the tiles along x, y and
+z that one takes at a time; it is launched with as many clusters along x as take the grid.
 
 The launch passes each argument in order: of a memref a pointer, then an i64 for each `null` of
 its shape, its strides and its offset; of a scalar its value; of a pointer itself.
@@ -259,6 +261,8 @@ class KernelEntry(NamedTuple):
         cluster: CTAs of a cluster in x, y, z where the kernel fixes them.
         ctas_per_sm: CTAs that are launched an SM, where each takes one tile of the grid after the
             other.
+        cluster_tiles: tiles along x, y and z that a cluster takes at a time, where as many clusters
+            are launched as take the grid.
     """
 
     name: str
@@ -268,6 +272,7 @@ class KernelEntry(NamedTuple):
     grid: tuple[tuple[Extent, ...], ...] | None = None
     cluster: tuple[int, int, int] | None = None
     ctas_per_sm: int | None = None
+    cluster_tiles: Extents | None = None
 
     @property
     def given(self) -> list[Given]:
@@ -292,16 +297,18 @@ class KernelEntry(NamedTuple):
         """
         if wanted is not None and not _is_count(wanted):
             raise LaunchError(f"kernel '{self.name}' on {wanted!r} SMs; legal: 1 or more")
-        if self.ctas_per_sm is None:
+        if self.ctas_per_sm is None and self.cluster_tiles is None:
             return grid
-        tiles = prod(grid)
+        tiles, of_cluster = prod(grid), prod(self.cluster or ())
         if tiles > CTAS_ALONG_X:
             raise LaunchError(
                 f"a grid of {grid}, {tiles} tiles; CTAs of kernel '{self.name}', which take one "
                 f"after the other, count {CTAS_ALONG_X}"
             )
+        if self.ctas_per_sm is None:
+            steps = zip(grid, self.cluster_tiles or (1, 1, 1), strict=True)
+            return of_cluster * prod(-(-extent // step) for extent, step in steps), 1, 1
         used = sms if wanted is None else min(sms, int(wanted))
-        of_cluster = prod(self.cluster or ())
         return of_cluster * min(tiles, max(1, used * self.ctas_per_sm // of_cluster)), 1, 1
 
     def __repr__(self) -> str:
@@ -354,6 +361,7 @@ class KernelEntry(NamedTuple):
             ),
             **({"cluster": list(self.cluster)} if self.cluster else {}),
             **({"ctas_per_sm": self.ctas_per_sm} if self.ctas_per_sm else {}),
+            **({"cluster_tiles": list(self.cluster_tiles)} if self.cluster_tiles else {}),
         }
 
 
@@ -406,6 +414,7 @@ class Abi(NamedTuple):
                     _grid(kernel["grid"]) if "grid" in kernel else None,
                     tuple(kernel["cluster"]) if "cluster" in kernel else None,
                     kernel.get("ctas_per_sm"),
+                    tuple(kernel["cluster_tiles"]) if "cluster_tiles" in kernel else None,
                 )
                 for kernel in document["kernels"]
             ),
@@ -480,11 +489,14 @@ def _check_order(kernel: Mapping[str, Any], at: str) -> None:
         what = "tensor maps stand" if kinds[number] == "tensor_map" else "the grid's extents stand"
         raise SchemaError(f"{at}.arguments[{number}]: {what} after all other arguments")
     axes = [argument["axis"] for argument in kernel["arguments"] if argument["kind"] == "grid"]
-    is_said = "ctas_per_sm" in kernel if "name" in kernel else bool(axes)
+    said = [name for name in ("ctas_per_sm", "cluster_tiles") if name in kernel]
+    is_said = bool(said) if "name" in kernel else bool(axes)
+    if len(said) > 1:
+        raise SchemaError(f"{at}: 'ctas_per_sm' and 'cluster_tiles' say how many CTAs there are")
     if axes != [0, 1, 2] * is_said:
         raise SchemaError(
-            f"{at}: the grid's extents are passed, along x, y and z, where 'ctas_per_sm' is given, "
-            "and only there"
+            f"{at}: the grid's extents are passed, along x, y and z, where 'ctas_per_sm' or "
+            "'cluster_tiles' is given, and only there"
         )
 
 

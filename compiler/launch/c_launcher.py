@@ -15,7 +15,7 @@ from typing import NamedTuple
 from tilec.isa import TilecError
 from tilec.isa.limits import CTAS_ALONG_X
 
-from .abi import Abi, Given, GridExtent, KernelEntry, MemRef, bytes_of
+from .abi import Abi, Extents, Given, GridExtent, KernelEntry, MemRef, bytes_of
 from .c_arguments import (
     Argument,
     NamedArray,
@@ -337,6 +337,8 @@ def _body(kernel: _Kernel) -> Iterator[str]:
         yield from fallback(kernel.maps, kernel.arguments, kernel.plain.function, given)
     if entry.ctas_per_sm is not None:
         yield from _resident_ctas(entry.ctas_per_sm, prod(entry.cluster or ()))
+    if entry.cluster_tiles is not None:
+        yield from _clusters_of_tiles(entry.cluster_tiles, prod(entry.cluster or ()))
     for number, map_ in enumerate(kernel.maps):
         yield from map_code(map_, kernel.arguments[map_.array], f"map{number}")
     pointers = [p for argument in kernel.arguments for p in parameters_of(argument)]
@@ -379,9 +381,26 @@ def _resident_ctas(of_sm: int, of_cluster: int) -> Iterator[str]:
     yield f"ctas = clusters * {of_cluster};"
 
 
+def _clusters_of_tiles(tiles: Extents, of_cluster: int) -> Iterator[str]:
+    """Statements that find how many CTAs there are where clusters take the tiles of a grid.
+
+    Args:
+        tiles: along x, y and z that a cluster takes.
+        of_cluster: CTAs of a cluster.
+    """
+    yield f"if (grid_x > {CTAS_ALONG_X}u / grid_y / grid_z)"
+    yield f'  return refuse("the grid has more than {CTAS_ALONG_X} tiles");'
+    counts = (
+        f"((grid_{axis} + {count - 1}u) / {count}u)"
+        for axis, count in zip("xyz", tiles, strict=True)
+    )
+    yield f"unsigned ctas = {of_cluster}u * {' * '.join(counts)};"
+
+
 def _launch(kernel: _Kernel) -> Iterator[str]:
     entry = kernel.entry
-    grid = ["grid_x", "grid_y", "grid_z"] if entry.ctas_per_sm is None else ["ctas", "1", "1"]
+    of_grid = entry.ctas_per_sm is None and entry.cluster_tiles is None
+    grid = ["grid_x", "grid_y", "grid_z"] if of_grid else ["ctas", "1", "1"]
     where = f"module->{kernel.name}"
     if entry.cluster is None:
         yield f"return cuLaunchKernel({where}, {', '.join(grid)}, block_x, block_y, block_z,"

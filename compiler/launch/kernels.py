@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tilec.dialects.tile.attributes import ABI, CTAS_PER_SM, DYNAMIC_SHARED, GRID
+from tilec.dialects.tile.attributes import (
+    ABI,
+    CLUSTER_TILES,
+    CTAS_PER_SM,
+    DYNAMIC_SHARED,
+    GRID,
+)
 from tilec.ir.aliases import Op
 from tilec.ir.attributes import CLUSTER, given_attribute
 from tilec.ir.mlir import ir
@@ -45,6 +51,7 @@ def kernels(gpu_module: Op) -> Iterator[KernelEntry]:
             _grid_of(function),
             _extents(function, CLUSTER),
             None if of_sm is None else of_sm.value,
+            _tiles(function),
         )
 
 
@@ -97,6 +104,15 @@ def _block(function: Op) -> tuple[int, int, int] | None:
     names = ("nvvm.reqntid", "gpu.known_block_size", "nvvm.maxntid")
     given = (_extents(function, name) for name in names)
     return next((one for one in given if one is not None), None)
+
+
+def _tiles(function: Op) -> tuple[int, int, int] | None:
+    """The tiles that a cluster takes at a time; None where CTAs are those of the grid."""
+    given = given_attribute(function, CLUSTER_TILES, ir.DenseI64ArrayAttr)
+    if given is None:
+        return None
+    x, y, z = given
+    return x, y, z
 
 
 def _extents(function: Op, name: str) -> tuple[int, int, int] | None:

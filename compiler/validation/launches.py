@@ -6,7 +6,7 @@ from dataclasses import replace
 from math import prod
 
 import numpy as np
-from tilec.dialects.tile.attributes import CTAS_PER_SM, GRID
+from tilec.dialects.tile.attributes import CLUSTER_TILES, CTAS_PER_SM, GRID, GRID_EXTENTS
 from tilec.interpret.numbers import Array
 from tilec.ir.aliases import Op
 from tilec.ir.attributes import attribute, cluster_size
@@ -24,10 +24,13 @@ def launch(function: Op, plan: Plan) -> tuple[Grid, list[Array]]:
     CTAs that take several tiles are fewer than the tiles.
     """
     grid = _grid(function, plan) if GRID in function.attributes else plan.grid
-    if CTAS_PER_SM not in function.attributes:
+    if not any(name in function.attributes for name in GRID_EXTENTS):
         return grid, []
     some = prod(cluster_size(function) or ())
     ctas = -(-prod(grid) // (2 * some)) * some
+    if CTAS_PER_SM not in function.attributes:
+        steps = zip(grid, attribute(function, CLUSTER_TILES, ir.DenseI64ArrayAttr), strict=True)
+        ctas = prod(-(-extent // step) for extent, step in steps) * some
     return (ctas, 1, 1), [np.asarray(n, np.int64) for n in grid]
 
 
@@ -43,7 +46,7 @@ def can_launch(function: Op, plan: Plan) -> bool:
     grid, _ = launch(function, plan)
     cluster = cluster_size(function) or (1, 1, 1)
     return all(n % step == 0 for n, step in zip(grid, cluster, strict=True)) or (
-        CTAS_PER_SM in function.attributes
+        any(name in function.attributes for name in GRID_EXTENTS)
     )
 
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
-from tilec.dialects.tile.attributes import CTAS_PER_SM
+from tilec.dialects.tile.attributes import GRID_EXTENTS
 from tilec.interpret import Arithmetic, Buffer, View
 from tilec.interpret.memory import dtype_of
 from tilec.interpret.numbers import BYTE, Array, Number, number, wrap
@@ -79,7 +79,7 @@ def parameters(function: Op) -> tuple[Parameter, ...]:
         TilecError: for types that are none of numbers.
     """
     found = list(function.regions[0].blocks[0].arguments)
-    if CTAS_PER_SM in function.attributes:
+    if any(name in function.attributes for name in GRID_EXTENTS):
         del found[-GRID_ARGUMENTS:]
     return tuple(map(_parameter, found))
 

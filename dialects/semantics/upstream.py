@@ -131,6 +131,7 @@ OPS: Mapping[str, Semantics] = MappingProxyType(
                 "dynamic_shared_memory grid_dim num_subgroups subgroup_size",
                 PURE,
             ),
+            ("nvvm.read.ptx.sreg.cluster.ctarank", PURE),
             ("nvvm.read.ptx.sreg.tid.x", _THREAD),
             ("nvvm.read.ptx.sreg.laneid", _PER_LANE),
             ("nvvm.read.ptx.sreg.warpid", _PER_WARP),

@@ -37,10 +37,14 @@ TAKES_OVER = "tile.takes_over"
 PINGPONG = "tile.pingpong"
 TURNS = "tile.turns"
 CTAS_PER_SM = "tile.ctas_per_sm"
+CLUSTER_TILES = "tile.cluster_tiles"
 CTA_CLUSTER = "tile.cluster"
 MULTICAST = "tile.multicast"
+IN_PAIRS = "tile.in_pairs"
 
 PREFIX = "tile."
+GRID_EXTENTS = (CTAS_PER_SM, CLUSTER_TILES)
+"""What says that a kernel's CTAs are not those of the grid, whose extents are arguments of it."""
 
 
 class Bearer(Enum):
@@ -54,6 +58,7 @@ class Bearer(Enum):
     DOT = "an attribute of tile.dot"
     BRANCH = "an attribute of scf.if"
     COPY = "an attribute of tile.async_copy"
+    TENSOR_DOT = "an attribute of tile.tensor_dot"
     TILE = "an attribute of ops that give a tile"
 
 
@@ -197,6 +202,15 @@ DISCARDABLE: Mapping[str, Discardable] = MappingProxyType(
                 "grid in turn. The grid's extents are the last arguments before the tensor maps.",
             ),
             Discardable(
+                CLUSTER_TILES,
+                Bearer.FUNCTION,
+                "DenseI64ArrayAttr",
+                "array<i64: X, Y, Z>, as tile-make-persistent writes it",
+                "The tiles along x, y and z of the grid that a cluster takes at a time; as many "
+                "clusters are launched along x as take the grid. The grid's extents are the last "
+                "arguments before the tensor maps.",
+            ),
+            Discardable(
                 CTA_CLUSTER,
                 Bearer.FUNCTION,
                 "DenseI64ArrayAttr",
@@ -212,6 +226,14 @@ DISCARDABLE: Mapping[str, Discardable] = MappingProxyType(
                 *_UNIT,
                 "`tile-form-clusters` says of a copy that it is the same in all CTAs of a cluster, "
                 "for `tile-specialize-warps`.",
+                transient=True,
+            ),
+            Discardable(
+                IN_PAIRS,
+                Bearer.TENSOR_DOT,
+                *_UNIT,
+                "`tile-form-pairs` says of a product that the two CTAs of a cluster are to compute "
+                "it together, for `tile-specialize-warps`.",
                 transient=True,
             ),
             Discardable(

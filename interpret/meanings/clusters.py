@@ -25,6 +25,11 @@ def _block_in_cluster(call: Call) -> Array:
     return _along(call, [at % extent for at, extent in _places(call)])
 
 
+@meaning("nvvm.read.ptx.sreg.cluster.ctarank")
+def _rank(call: Call) -> Array:
+    return np.asarray(call.cta.rank, np.int32)
+
+
 @meaning("gpu.cluster_id")
 def _cluster(call: Call) -> Array:
     return _along(call, [at // extent for at, extent in _places(call)])

@@ -6,7 +6,8 @@ what a round takes:
 - products: multiplications of all `tile.dot`s or `tile.warpgroup_dot`s over the instruction's rate;
 - bytes from L2: what the round's copies take, of what a cluster loads once only a CTA's share;
 - bytes of shared memory: what arrives, and what matrix instructions read there. `wgmma` reads B
-  once for each 64 rows, and A once if it lies there.
+  once for each 64 rows, and A once if it lies there; `tcgen05.mma` reads both once for each 128
+  rows, of B what its CTA has.
 
 How tiles are ordered is chosen by what those that run at the same time read of both operands: rows
 of one, columns of the other.
@@ -21,9 +22,10 @@ from __future__ import annotations
 from math import sqrt
 from typing import NamedTuple
 
+from tilec.dialects.tile.tensor_dots import MOST_COLUMNS, MOST_ROWS
 from tilec.isa import WARPGROUP_THREADS, Target
 from tilec.isa.limits import REGISTER_COUNTS
-from tilec.isa.rates import SHARED_BYTES, rates
+from tilec.isa.rates import SHARED_BYTES, Rates, rates
 from tilec.isa.wgmma import COLUMNS, M
 
 STAGES = 3
@@ -76,16 +78,20 @@ class Product(NamedTuple):
         a_in_registers: whether A is not read from shared memory.
         columns: of an instruction, or of what a warp keeps of B; the tile's where nobody knows.
         of_stored: columns of A for each that is stored and multiplied, 2 of a sparse one.
+        in_tensor_memory: whether by `tcgen05.mma`.
+        ctas: that compute it together, each of which has its rows and a share of B.
     """
 
     m: int
     n: int
     k: int
     bits: int
-    of_warpgroups: bool
+    of_warpgroups: bool = False
     a_in_registers: bool = False
     columns: int = 0
     of_stored: int = 1
+    in_tensor_memory: bool = False
+    ctas: int = 1
 
     @property
     def multiplications(self) -> int:
@@ -94,7 +100,14 @@ class Product(NamedTuple):
 
     @property
     def shared_bytes(self) -> int:
-        """Bytes of shared memory that `wgmma` reads: B for each 64 rows, A for each instruction."""
+        """Bytes of shared memory that `wgmma` reads: B for each 64 rows, A for each instruction.
+
+        `tcgen05.mma` has up to 128 rows and 256 columns.
+        """
+        if self.in_tensor_memory:
+            of_b = self.n // self.ctas * -(-self.m // MOST_ROWS)
+            of_a = self.m * -(-self.n // MOST_COLUMNS)
+            return (of_a + of_b) * self.k * self.bits // 8
         of_b = self.n * -(-self.m // M)
         times = 0 if self.a_in_registers else -(-self.n // (self.columns or self.n))
         of_a = self.m * times // self.of_stored
@@ -129,12 +142,16 @@ def cost_of_round(products: list[Product], loaded: float, target: Target) -> Rou
         target: the GPU.
     """
     known = rates(target)
-    multiplying = sum(
-        one.multiplications / known.products(of_warpgroups=one.of_warpgroups, bits=one.bits)
-        for one in products
-    )
+    multiplying = sum(one.multiplications / _rate(known, one) for one in products)
     moved = loaded + sum(one.shared_bytes for one in products)
     return Round(multiplying, loaded / known.l2_bytes, moved / SHARED_BYTES)
+
+
+def _rate(known: Rates, product: Product) -> float:
+    """Multiplications of an SM in a cycle."""
+    if product.in_tensor_memory:
+        return known.in_tensor_memory(product.bits)
+    return known.products(of_warpgroups=product.of_warpgroups, bits=product.bits)
 
 
 def wavefronts(bits: float) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import product as cross
 
+from tilec.dialects.tile.attributes import IN_PAIRS
 from tilec.dialects.tile.emit import emit_effect
 from tilec.dialects.tile.ops import Tcgen05FenceOp, Tcgen05MmaOp, Tcgen05MmaScaledOp
 from tilec.dialects.tile.ops.tensor_dot import TensorDot
@@ -42,7 +43,7 @@ def issue(
     rows, cols = ir.RankedTensorType(dot.d.type).shape
     each = dot.matrix_shape[0]
     attributes: dict[str, Attribute] = {
-        name: dot.attributes[name] for name in dot.attributes if name != "warps"
+        name: dot.attributes[name] for name in dot.attributes if name not in ("warps", IN_PAIRS)
     }
     operands = {name: _Matrix(dot, name) for name in ("ab" if left is None else "b")}
     true, zero = arith.integer(i1(), 1), index_constant(0)

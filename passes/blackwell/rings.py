@@ -8,19 +8,27 @@ from tilec.dialects.tile.attributes import PRODUCER
 from tilec.dialects.tile.emit import emit_effect, i64
 from tilec.dialects.tile.ops import (
     BarrierArriveOp,
+    BarrierExpectOp,
     BarrierInitOp,
     BarrierWaitOp,
     Tcgen05CommitOp,
+    TmaLoadOp,
 )
 from tilec.dialects.tile.ops.tensor_dot import TensorDot
+from tilec.dialects.tile.ops.tensor_memory import GROUP
 from tilec.ir.aliases import Value
 from tilec.ir.mlir import ir, scf
-from tilec.ir.ops import arith
-from tilec.ir.types import memref_of
+from tilec.ir.ops import arith, nvvm
+from tilec.ir.ops import scf as ops_scf
+from tilec.ir.types import i32, memref_of
 
 from ..analysis.index_forms import is_pure
+from ..emit import index_constant
 from ..hopper.rings import next_stage
 from ..kernel_pass import Kernel
+
+PAIR = 2
+"""CTAs that compute a product together."""
 
 
 class Ring(NamedTuple):
@@ -30,11 +38,13 @@ class Ring(NamedTuple):
         full: the wait until its stage is full.
         empty: the arrival that says that it is empty again.
         rounds: the outermost loop of the threads that load, which carries stage and parity last.
+        pair: whether the product is one of a pair of CTAs, each with a ring of its own.
     """
 
     full: BarrierWaitOp
     empty: BarrierArriveOp
     rounds: ir.Operation
+    pair: bool = False
 
     @property
     def barriers(self) -> Value:
@@ -49,6 +59,8 @@ class Ring(NamedTuple):
         for init in kernel.named(BarrierInitOp):
             if init.operands[0] == self.barriers:
                 init.attributes["count"] = i64(1)
+        if self.pair:
+            self._tell_the_even_cta(kernel)
         with ir.InsertionPoint.after(self.rounds), self.rounds.location:
             at: list[Value] = [*list(self.rounds.results)[-2:]]
             (stages,) = memref_of(self.barriers).shape
@@ -57,18 +69,49 @@ class Ring(NamedTuple):
                 emit_effect(BarrierWaitOp, [self.barriers, stage, at[1]])
                 at = next_stage(at[0], at[1], stages)
 
+    def _tell_the_even_cta(self, kernel: Kernel) -> None:
+        """Let the boxes of both CTAs of a pair tell the even one, which alone waits for them."""
+        full = self.full.operands[0]
+        for load in kernel.named(TmaLoadOp):
+            if load.operands[2] == full:
+                load.attributes[GROUP] = i64(PAIR)
+        for expect in kernel.named(BarrierExpectOp):
+            if expect.operands[0] != full:
+                continue
+            bytes_ = ir.IntegerAttr(expect.attributes["bytes"]).value
+            expect.attributes["bytes"] = i64(PAIR * bytes_)
+            with ir.InsertionPoint(expect), expect.location:
+                branch = ops_scf.branch(is_first_cta())
+                with ir.InsertionPoint(branch.regions[0].blocks.append()):
+                    end = ops_scf.yield_()
+            expect.operation.move_before(end)
+
     def await_full(self) -> None:
         """Wait here, by the thread that issues alone."""
         emit_effect(BarrierWaitOp, list(self.full.operands))
 
     def release(self) -> None:
         """Commit here what was issued, so that the stage is empty when that is done."""
-        emit_effect(Tcgen05CommitOp, list(self.empty.operands))
+        commit(*self.empty.operands, pair=self.pair)
 
     def erase(self) -> None:
         """Drop what all threads did."""
         self.full.operation.erase()
         self.empty.operation.erase()
+
+
+def is_first_cta() -> Value:
+    """Whether this is the first CTA of its cluster: of a pair that whose thread issues for both."""
+    return arith.cmpi(arith.CmpI.EQ, nvvm.cluster_rank(), arith.integer(i32(), 0))
+
+
+def commit(barriers: Value, number: Value, *, pair: bool) -> None:
+    """Let an mbarrier have an arrival when what this thread issued is done; of a pair both's."""
+    if not pair:
+        emit_effect(Tcgen05CommitOp, [barriers, number])
+        return
+    both = index_constant((1 << PAIR) - 1)
+    emit_effect(Tcgen05CommitOp, [barriers, number, both], **{GROUP: i64(PAIR)})
 
 
 def ring_around(dot: TensorDot, kernel: Kernel) -> Ring | None:
@@ -90,7 +133,7 @@ def ring_around(dot: TensorDot, kernel: Kernel) -> Ring | None:
     rounds = [found for op in waits if (found := _rounds(op)) is not None]
     if len(waits) != 1 or len(rounds) != 1:
         return None
-    return Ring(full[0], empty[0], rounds[0])
+    return Ring(full[0], empty[0], rounds[0], dot.group > 1)
 
 
 def _rounds(wait: BarrierWaitOp) -> ir.Operation | None:

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tilec.dialects.tile.attributes import CTA_CLUSTER
+from tilec.dialects.tile.attributes import CTA_CLUSTER, GRID_EXTENTS, PERSISTENT
 from tilec.dialects.tile.ops import AllocSharedOp, AsyncCopyOp
 from tilec.ir.aliases import Op, Value
-from tilec.ir.attributes import given_attribute
+from tilec.ir.attributes import cluster_size, given_attribute
 from tilec.ir.dimensions import dimension_of
 from tilec.ir.mlir import gpu, ir, scf
 from tilec.ir.types import memref_of
-from tilec.isa import TilecError
-from tilec.isa.limits import PORTABLE_CLUSTER
+from tilec.isa import Target, TilecError
+from tilec.isa.limits import CLUSTERS_SINCE, PORTABLE_CLUSTER
 
+from ..analysis.costs import CLUSTER_CTAS
+from ..kernel_pass import Kernel
 from ..search import defining_op
 
 LINES = 8
 """Lines of a panel after which its swizzle repeats: parts of one are multiples of so many."""
 _AXES = "xyz"
+_PREFERRED = (1, 0, 2)
+"""Axes, of which the first with as much to share is taken: along z many grids have one CTA."""
 _OF_PANELS = 3
 """The rank of a buffer of panels: these, their lines, elements of a line."""
 
@@ -61,6 +65,44 @@ def given_cluster(function: Op) -> Cluster | None:
             f"{PORTABLE_CLUSTER} and the others are 1, not {function.attributes[CTA_CLUSTER]}"
         )
     return Cluster(more[0], size) if size > 1 else None
+
+
+def why_no_cluster(kernel: Kernel, target: Target, tiles: scf.ForOp | None) -> str:
+    """Why a kernel's CTAs are not clusters, whatever they would share; empty if they may be.
+
+    Args:
+        kernel: the kernel.
+        target: what it is for.
+        tiles: the loop over tiles around that of its products, if there is one.
+    """
+    function = kernel.function
+    persistent = given_attribute(function, PERSISTENT, ir.BoolAttr)
+    if target.number < CLUSTERS_SINCE:
+        return f"{target} has none"
+    if cluster_size(function) is not None:
+        return "it says which CTAs are a cluster"
+    if tiles is not None or any(name in function.attributes for name in GRID_EXTENTS):
+        return "it has a loop over tiles"
+    if persistent is not None and not persistent.value:
+        return "each of its CTAs takes one tile"
+    return ""
+
+
+def forget_cluster(kernel: Kernel) -> None:
+    """Let a kernel no longer say which CTAs are to be a cluster."""
+    if CTA_CLUSTER in kernel.function.attributes:
+        del kernel.function.attributes[CTA_CLUSTER]
+
+
+def pairs_along(kernel: Kernel) -> list[Cluster]:
+    """The clusters of two along each axis of the grid that counts, the preferred axis first.
+
+    Along an axis of which the kernel says that it has one CTA there are none.
+    """
+    named = {dimension_of(op) for op in kernel.named(gpu.BlockIdOp)}
+    extents = given_attribute(kernel.function, "known_grid_size", ir.DenseI32ArrayAttr) or ()
+    named -= {axis for axis, extent in enumerate(extents) if extent == 1}
+    return [Cluster(axis, CLUSTER_CTAS) for axis in _PREFERRED if axis in named]
 
 
 def can_be_parted(buffer: Value, size: int) -> bool:

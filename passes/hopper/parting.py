@@ -7,19 +7,21 @@ from math import prod
 from typing import NamedTuple
 
 from tilec.dialects.semantics import Resource, Scope, effects_of, finds, orders, scope_of
-from tilec.dialects.tile.attributes import STAGES
+from tilec.dialects.tile.attributes import IN_PAIRS, STAGES
 from tilec.dialects.tile.ops import AsyncCopyOp, LoadOp, StoreOp
 from tilec.dialects.tile.ops.base import TileOp
+from tilec.dialects.tile.ops.tensor_dot import TensorDot
 from tilec.dialects.tile.ops.warpgroup_dot import AwaitedProduct
 from tilec.dialects.tile.shared import shared_buffer
 from tilec.dialects.tile.tiles import bits_of, tile_value
 from tilec.ir.aliases import Op
 from tilec.ir.attributes import signature
 from tilec.ir.mlir import gpu, ir, scf
+from tilec.ir.ops.nvvm import CLUSTER_RANK
 from tilec.ir.types import memref_of
 from tilec.isa import Target
 
-from ..analysis.costs import BESIDES, LEAST_WARPGROUPS
+from ..analysis.costs import BESIDES, CLUSTER_CTAS, LEAST_WARPGROUPS
 from ..analysis.effects import Writers, is_shared
 from ..analysis.index_forms import is_pure
 from ..analysis.shared_space import SharedSpace, aligned, conversion_bytes
@@ -35,6 +37,8 @@ from .warp_roles import PRODUCERS, WarpRoles, equal_roles, warp_roles
 
 _BARRIERS = 1024
 """Bytes that mbarriers take, as buffers are aligned: two for a ring, one for turns."""
+_TAKING_OVER = 3 * _BARRIERS
+"""Bytes for responses of `clusterlaunchcontrol`, and for the two arrays of their mbarriers."""
 
 
 class Parting(NamedTuple):
@@ -321,11 +325,13 @@ class _Planning:
 
     def _room(self, copies: list[StagedCopy]) -> int:
         """Stages of a ring that fit."""
-        size = _size(copies)
+        size, now = _size(copies), sum(map(_bytes_of, copies))
         function, loaded = self._kernel.function, [copy.alloc for copy in copies]
         space = SharedSpace(function, self._target, self._turns, loaded)
         left = space.left(self._tiles or self._loop)
         kept = (2 if self._turns == 1 else 3) * _BARRIERS
+        if self._beside_stores and self._kernel.named(TensorDot):
+            kept += _TAKING_OVER
         if self._beside_stores:
             stores = self._kernel.named(StoreOp)
             stored = sum(_bytes_to_store(store, function, self._target) for store in stores)
@@ -333,8 +339,8 @@ class _Planning:
         if self._beside_stores and self._tiles is None:
             ops = [op.operation for op in self._loop.operation.block.operations]
             others = [op for op in ops if op != self._loop.operation]
-            left = min(left, space.left(*others) - size)  # of a ring that is there all the time
-        return (left + size - kept) // size
+            left = min(left, space.left(*others) - now)  # of a ring that is there all the time
+        return (left + now - kept) // size
 
 
 def _registers(dot: AwaitedProduct, threads: int) -> int:
@@ -374,9 +380,22 @@ def _depends_on_threads(op: ir.OpView) -> bool:
     if operands or not results or isinstance(op, TileOp):
         return False
     is_constant = "value" in op.attributes
-    return not (is_constant or isinstance(op, gpu.BlockIdOp | gpu.GridDimOp))
+    of_cta = isinstance(op, gpu.BlockIdOp | gpu.GridDimOp) or op.operation.name == CLUSTER_RANK
+    return not (is_constant or of_cta)
 
 
 def _size(copies: list[StagedCopy]) -> int:
-    """Bytes of a stage."""
-    return sum(aligned(shared_buffer(memref_of(copy.alloc.results[0])).bytes) for copy in copies)
+    """Bytes of a stage: of what a pair of CTAs is to multiply each loads half of B."""
+    return sum(_bytes_of(copy) // (CLUSTER_CTAS if _is_halved(copy) else 1) for copy in copies)
+
+
+def _bytes_of(copy: StagedCopy) -> int:
+    """Bytes of shared memory that a copy fills."""
+    return aligned(shared_buffer(memref_of(copy.alloc.results[0])).bytes)
+
+
+def _is_halved(copy: StagedCopy) -> bool:
+    """Whether it is for the right operand of a product that pairs are to compute."""
+    return any(
+        IN_PAIRS in op.attributes and op.operands[1] == copy.copy.operands[1] for op in copy.loads
+    )

@@ -20,7 +20,12 @@ from .clusters import Cluster
 
 
 def walk_tiles(
-    function: gpu.GPUFuncOp, around: Op, order: TileOrder, cluster: Cluster | None = None
+    function: gpu.GPUFuncOp,
+    around: Op,
+    order: TileOrder,
+    cluster: Cluster | None = None,
+    *,
+    takes_over: bool = False,
 ) -> None:
     """Let each CTA take tiles that come as many behind each other as there are CTAs.
 
@@ -34,6 +39,8 @@ def walk_tiles(
         around: an op of its body, at whose place in the source the loop is.
         order: of tiles, or of clusters.
         cluster: which CTAs are one, if they are in clusters.
+        takes_over: whether clusters compute their own tiles instead, in a loop of one iteration
+            that may take over those of others.
     """
     block = function.regions[0].blocks[0]
     ops = [op.operation for op in block.operations]
@@ -45,15 +52,25 @@ def walk_tiles(
         count = _wide(arith.muli(arith.muli(x, y), z))
         first: Value = ops_gpu.block_id(ops_gpu.Dimension.X)
         ctas: Value = ops_gpu.grid_dim(ops_gpu.Dimension.X)
-        own = first, ctas
+        own = [first, ctas]
         if cluster is not None:
             size = index_constant(cluster.size)
             rank = arith.index_cast(arith.remui(first, size), i32())
             first, ctas = arith.divui(first, size), arith.divui(ctas, size)
-        loop = scf.for_([first, count, ctas], [])
+        if takes_over:
+            bounds = [index_constant(number) for number in (0, 1, 1)]
+            loop = scf.for_(bounds, [], {TAKES_OVER: ir.UnitAttr.get()})
+        else:
+            loop = scf.for_([first, count, ctas], [])
         body = loop.regions[0].blocks.append(ir.IndexType.get())
         with ir.InsertionPoint(body):
-            numbers = _places(body.arguments[0], x, y, order)
+            number: Value = body.arguments[0]
+            if takes_over:
+                own.append(ops_gpu.block_id(ops_gpu.Dimension.X))
+                number = arith.divui(
+                    own[-1], index_constant(1 if cluster is None else cluster.size)
+                )
+            numbers = _places(number, x, y, order)
             if cluster is not None:
                 numbers[cluster.axis], there = _in_cluster(numbers, rank, extents, cluster)
             places = [_wide(number) for number in numbers]
@@ -69,10 +86,10 @@ def walk_tiles(
         else:
             op.move_before(last if op in behind else guard)
     for op in named(function, [gpu.BlockIdOp]):
-        if op.results[0] != own[0]:
+        if op.results[0] not in own:
             _replace(op, places[dimension_of(op)])
     for op in named(function, [gpu.GridDimOp]):
-        if op.results[0] != own[1]:
+        if op.results[0] not in own:
             with ir.InsertionPoint(op), op.location:
                 extent = _wide(extents[dimension_of(op)])
             _replace(op, extent)

@@ -17,6 +17,7 @@ from tilec.dialects.tile.ops import (
     BarrierWaitOp,
     WarpgroupIdOp,
 )
+from tilec.dialects.tile.ops.tensor_dot import TensorDot
 from tilec.dialects.tile.shared import shared_buffer
 from tilec.ir.aliases import Op, Value
 from tilec.ir.mlir import ir
@@ -202,11 +203,17 @@ class Specialised(LoopStages):
             if self._turns is not None:
                 self._turns.begin()
             nvvm.fence_mbarrier_init()
-        if self._ctas > 1:
+        if self._ctas > 1 or self._of_pairs:
             nvvm.cluster_barrier()
         else:
             gpu.barrier()
         return ring
+
+    @property
+    def _of_pairs(self) -> bool:
+        """Whether the other CTA of a pair also comes to the mbarriers of this one."""
+        readers = [one.opview for part in self._parts for one in part.readers]
+        return any(isinstance(one, TensorDot) and one.group > 1 for one in readers)
 
     def _readers(self, part: Part) -> int:
         """Warps that read a part before it is empty, those of other CTAs that load it too."""

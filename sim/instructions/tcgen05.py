@@ -255,8 +255,6 @@ def _commit(binding: Binding) -> Step:
     def step() -> None:
         index, chosen = object_.places()
         observer = machine.observer
-        if observer is not None:
-            observer.mbarriers.signal(index, chosen)
         for at, (cta, warp, lane) in zip(index.tolist(), np.argwhere(chosen).tolist(), strict=True):
             thread = (cta, warp, lane)
             home, offset = (int(one[0]) for one in machine.phases.places(np.array([at])))
@@ -269,10 +267,19 @@ def _commit(binding: Binding) -> Step:
                 if observer is not None and observer.tensor is not None:
                     commit = observer.tensor.committed(thread, receiver, offset)
                 element = at + (receiver - home) * machine.memory.shared_stride // 8
+                if observer is not None:
+                    observer.mbarriers.signal(np.array([element]), _only(chosen, thread))
                 load = Load(binding.instruction, thread, _nothing, element, 0, None, 1, commit)
                 machine.transfers.load(load, observer)
 
     return step
+
+
+def _only(threads: Array, thread: tuple[int, int, int]) -> Array:
+    """One of some threads, alone: (CTAs, warps, lanes)."""
+    found = np.zeros_like(threads)
+    found[thread] = True
+    return found
 
 
 def _receivers(machine: Machine, cta: int, ranks: int) -> list[int]:

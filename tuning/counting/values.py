@@ -183,7 +183,9 @@ def step(registers: Registers, found: Instruction) -> Step:
 def _forget(registers: Registers, found: Instruction) -> Step:
     names = [one.text for one in results(found.operands[0]) if isinstance(one, Name)]
 
-    def forget(_: Value | None) -> None:
+    def forget(mask: Value | None) -> None:
+        if mask is not None and not mask.any():
+            return  # nobody executes it
         for name in names:
             registers.write(name, None, None)
 

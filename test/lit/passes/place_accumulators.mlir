@@ -115,7 +115,7 @@ gpu.module @m [#nvvm.target<chip = "sm_100a">] {
     // CHECK-NEXT: gpu.barrier
     // CHECK: nvvm.elect.sync
     // CHECK: tile.barrier_arrive %[[BARS]][%{{.*}}] of
-    // CHECK: gpu.cluster_block_id
+    // CHECK: nvvm.read.ptx.sreg.cluster.ctarank
     // CHECK: scf.if
     // CHECK: tile.barrier_wait %[[BARS]][%{{.*}}] parity %[[AT]] cluster
     // CHECK-NEXT: tile.tcgen05_fence after

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 import tilec
-from tilec.sim import SimulationError
+from tilec.sim import SimulationError, UnsupportedInstructionError
 
 from . import kernels_of_tiles as cases
 
@@ -35,7 +35,7 @@ class Fault(NamedTuple):
     Attributes:
         old: a pattern.
         new: what stands there instead.
-        kinds: of one of the findings.
+        kinds: of one of the findings; `refused` where the text is, before it runs.
         kernels: those that have it.
     """
 
@@ -68,11 +68,11 @@ FAULTS = {
         r"(mov\.b32 \t%r\d+, )1;(?=\n[^\n]*\n[^\n]*mbarrier\.init)", r"\g<1>2;", "deadlock"
     ),
     "another N": Fault(
-        _DESCRIBED, lambda found: f"{found[1]}{int(found[2]) ^ 1 << 17}{found[3]}",
+        _DESCRIBED, lambda found: f"{found[1]}{int(found[2]) ^ 1 << 18}{found[3]}",
         "tensor-memory|uninitialised|race",
     ),
-    "another type of A": Fault(
-        _DESCRIBED, lambda found: f"{found[1]}{int(found[2]) ^ 7 << 7}{found[3]}", "tensor-memory"
+    "a type of A that there is not": Fault(
+        _DESCRIBED, lambda found: f"{found[1]}{int(found[2]) ^ 7 << 7}{found[3]}", "refused"
     ),
     "another warp's lanes": Fault(
         r"(shl\.b32 \t%r\d+, %r\d+, )16;", r"\g<1>15;", "tensor-memory|uninitialised",
@@ -87,7 +87,7 @@ FAULTS = {
         r"tcgen05\.cp[^\n]*", "", "uninitialised", ("scaled_gemm",)
     ),
     "bytes short": Fault(
-        r"(mov\.b32 \t%r\d+, )32768;(?=\n[^\n]*\n[^\n]*expect_tx)", r"\g<1>1024;",
+        r"(mov\.b32 \t%r\d+, )49152;(?=\n[^\n]*\n[^\n]*expect_tx)", r"\g<1>1024;",
         "deadlock|async|race", _RING,
     ),
 }  # fmt: skip
@@ -134,6 +134,10 @@ def test_faults_are_found(name: str, fault: str) -> None:
     what = FAULTS[fault]
     ptx, count = re.subn(what.old, what.new, compiled(name).ptx)
     assert count
+    if what.kinds == "refused":
+        with pytest.raises(UnsupportedInstructionError, match=r"<ptx>:\d+:\d+: .*type code"):
+            run(name, changed(name, ptx))
+        return
     with pytest.raises(SimulationError) as found:
         run(name, changed(name, ptx))
     assert found.value.report is not None

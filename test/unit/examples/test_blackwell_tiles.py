@@ -189,7 +189,7 @@ def test_faults_are_found(fault: Fault) -> None:
     [
         ("blackwell.rings.Ring.release", "deadlock"),
         ("blackwell.rings.Ring.await_full", "async"),
-        ("blackwell.rings.Ring.take_over", "deadlock"),
+        ("blackwell.rings.Ring.take_over", "async"),
         ("place_accumulators._Placed._wait", "tensor-memory"),
     ],
 )

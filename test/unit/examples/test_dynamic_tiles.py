@@ -19,9 +19,16 @@ EXTENTS = (500, 200, 150)
 slow = pytest.mark.slow
 
 
-@pytest.fixture(scope="module")
-def program():
-    return tilec.compile(GEMM.text())
+@pytest.fixture(scope="module", params=["pairs", pytest.param("one CTA each", marks=slow)])
+def program(request):
+    """The product by pairs of CTAs, which take over clusters, and by each CTA for itself."""
+    text = GEMM.text()
+    if request.param != "pairs":
+        alone = "{tile.cluster = array<i64: 1, 1, 1>, known_block_size"
+        text = text.replace("{known_block_size", alone)
+    found = tilec.compile(text)
+    assert ("cta_group::2" in found.ptx) == (request.param == "pairs")
+    return found
 
 
 @pytest.mark.parametrize("seed", [None, *(pytest.param(n, marks=slow) for n in range(1, 5))])
@@ -81,7 +88,7 @@ def test_rows_that_are_gone_down(program):
 
 
 _READ = (
-    r"fence\.proxy\.async\.shared::cta;\n(?=(?:.*\n){0,3}\tmbarrier\.arrive\.release\.cta\.shared)"
+    r"fence\.proxy\.async\.shared::cta;\n(?=(?:.*\n){0,7}\tmbarrier\.arrive\.release\.c\w+\.shared)"
 )
 _QUERY = r"(?=(?:.*\n){1,6}\t\{ \.reg \.b128)"
 FAULTS = [
@@ -89,7 +96,7 @@ FAULTS = [
     ("other bytes are expected", r"(mov\.b32 .*), 16;(?=(?:.*\n){1,3}.*expect_tx)", r"\1, 32;",
      "deadlock"),
     ("nobody says that it was read",
-     rf"({_READ}(?:.*\n){{1,4}}?)\tmbarrier\.arrive\.release.*\n", r"\1", "deadlock"),
+     rf"({_READ}(?:.*\n){{1,8}}?)\tmbarrier\.arrive\.release.*\n", r"\1", "deadlock"),
 ]  # fmt: skip
 
 

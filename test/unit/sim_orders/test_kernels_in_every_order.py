@@ -86,6 +86,8 @@ KERNELS = {
         marks=slow),
     "a ring for tcgen05": pytest.param(
         Kernel("kernels/gemm.mlir", "sm_100a", "gemm", (1, 1), gemm(128, 128, 320)), marks=slow),
+    "a pair of CTAs for tcgen05": pytest.param(
+        Kernel("kernels/gemm.mlir", "sm_100a", "gemm", (1, 2), gemm(256, 128, 192)), marks=slow),
 }  # fmt: skip
 
 

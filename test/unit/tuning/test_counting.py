@@ -166,13 +166,13 @@ def test_counts_of_warps_with_roles(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_counts_of_tensor_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    """tcgen05: a thread multiplies for its CTA, as its descriptor says, beside warps that load."""
+    """tcgen05: a thread multiplies for its pair, as its descriptor says, beside warps that load."""
     found, report = check_product(monkeypatch, "sm_100a", (200, 264, 320))
     assert found.flops == report.flops == 2 * 256 * 384 * 320
-    assert found.operand_bytes == 2 * 3 * (128 + 128) * 320 * 2
+    assert found.operand_bytes == 3 * (2 * 128 + 128) * 320 * 2  # of B each CTA has half
     ((form, times),) = found.matrix.items()
     assert (form, times) == (report.matrix[0].form, report.matrix[0].warps)
-    assert form.startswith("tcgen05.mma.cta_group::1.kind::f16.m128n128k16.f32.f16.f16")
+    assert form.startswith("tcgen05.mma.cta_group::2.kind::f16.m256n128k16.f32.f16.f16")
 
 
 @pytest.mark.slow
