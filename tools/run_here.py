@@ -120,6 +120,8 @@ def estimated(
 ) -> tuple[Bound | None, sim.Schedule | None]:
     """The estimate of a run that completed, and what a timing model says, where asked for."""
     flags = launch.flags
+    if report is not None and flags.trace and not report.completed:
+        say("warning: --trace: the launch did not come to its end; there is no timeline of it\n")
     if report is None or not report.completed or not (flags.estimate or report.recording):
         return None, None
     bound = _bound(launch, report)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from .test_timeline import ARGUMENTS, GEMM, run
+from .test_timeline import ARGUMENTS, GEMM, PTX, run
 
 EXAMPLES = Path(GEMM).parent
 LAUNCHES = {
@@ -96,6 +96,18 @@ def test_mistakes(
     assert run(GEMM, *ARGUMENTS, "--trace", "t.json", *flags) != 0
     assert said in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_launch_that_does_not_end_has_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kernel, path = tmp_path / "k.ptx", tmp_path / "t.json"
+    kernel.write_text(PTX.replace("{ ret; }", "{ trap; }"))
+    assert run(kernel, "--block", "32", "--device", "sim", "--trace", path) == 1
+    said = capsys.readouterr()
+    assert "warning: --trace: the launch did not come to its end" in said.err
+    assert "trap" in said.out
+    assert not path.exists()
 
 
 def test_it_is_of_one_launch(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
