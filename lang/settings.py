@@ -88,6 +88,8 @@ class Settings(NamedTuple):
         for name in options:
             if name not in self._fields:
                 raise UnknownNameError("setting", name, self._fields)
+        if isinstance(options.get("cluster"), list):
+            options = {**options, "cluster": tuple(options["cluster"])}
         found = self._replace(**options)
         if not isinstance(found.warps, int) or found.warps not in (1, 2, 4, 8, 16, 32):
             raise TilecError(f"a CTA has 1, 2, 4, 8, 16 or 32 warps, not {found.warps!r}")
@@ -110,8 +112,6 @@ class Settings(NamedTuple):
             handle(found.stream)
         if isinstance(found.pipeline, list):
             found = found._replace(pipeline=tuple(found.pipeline))
-        if isinstance(found.cluster, list):
-            found = found._replace(cluster=tuple(found.cluster))
         _check_pins(found.pins)
         return found
 
