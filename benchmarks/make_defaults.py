@@ -4,11 +4,11 @@
         [--output passes/defaults/table.json]
 
 Kernels and sizes are those of `default_kernels.py`. What the store knows is not tried again, so an
-interrupted run goes on where it was. Registers are ptxas's. Candidates whose SMs alone would take
-longer than the kernel's own are left out: DRAM, which they may spare, is the model's least certain
-part. Of those that cost the same within 2 %, what a kernel has by itself is kept, or the one taken
-whose units have least to do in all. `check_defaults.py` compares the table with f35790c's defaults
-by the simulator's counts.
+interrupted run goes on where it was; rows of targets that are not named stay. Registers are
+ptxas's. Candidates whose SMs alone would take longer than the kernel's own are left out: DRAM,
+which they may spare, is the model's least certain part. Of those that cost the same within 2 %,
+what a kernel has by itself is kept, or the one taken whose units have least to do in all.
+`check_defaults.py` compares the table with f35790c's defaults by the simulator's counts.
 """
 
 from __future__ import annotations
@@ -45,17 +45,12 @@ def choice(study: Study, tunable: Tunable) -> Outcome | None:
     if not ranked or ranked[0].cost is None:
         return None
     near = [one for one in ranked if (one.cost or 0.0) * (1 - _GAIN) <= ranked[0].cost]
-    return own if own in near else min(near, key=_work)
+    return own if own in near else min(near, key=lambda one: one.work)
 
 
 def _throughput(outcome: Outcome) -> float:
     """Seconds of the SMs, DRAM aside, to six digits."""
     return float(f"{outcome.counts['estimate']['throughput']:.6g}")
-
-
-def _work(outcome: Outcome) -> float:
-    """Cycles of all units together, which tell candidates apart that the longest does not."""
-    return float(sum(outcome.counts["estimate"]["cycles"].values()))
 
 
 def rows(name: str, targets: list[str], store: Path, jobs: int) -> dict[str, list[dict[str, Any]]]:
@@ -92,8 +87,11 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=TABLE)
     given = parser.parse_args()
     targets = given.target or list(TARGETS)
-    kernels = {name: rows(name, targets, given.store, given.jobs) for name in PROBLEMS}
-    given.output.write_text(_text({"by": "model", "kernels": kernels}))
+    known = json.loads(given.output.read_text())["kernels"] if given.output.exists() else {}
+    for name in PROBLEMS:
+        made = {**known.get(name, {}), **rows(name, targets, given.store, given.jobs)}
+        known[name] = {target: made[target] for target in TARGETS if target in made}
+    given.output.write_text(_text({"by": "model", "kernels": known}))
 
 
 def _text(table: dict[str, Any]) -> str:

@@ -110,7 +110,7 @@ def _best(tunable: Declared, problem: Problem, target: str, store: Store) -> Cho
     """The best of the studies of a kernel, those with times first."""
     from .store.keys import versions  # noqa: PLC0415 (reads tilec's files)
 
-    found: list[tuple[bool, float, str, Outcome, str]] = []
+    found: list[tuple[Outcome, str]] = []
     space = {tuple(sorted(one.items())) for one in tunable.space.candidates(problem.sizes)}
     for id_, key in store.studies().items():
         same = (
@@ -121,12 +121,11 @@ def _best(tunable: Declared, problem: Problem, target: str, store: Store) -> Cho
             and versions().items() <= key["versions"].items()
         )
         for one in store.outcomes(id_) if same else ():
-            cost = (one.measured or {}).get("median", one.cost)
-            if cost is not None and tuple(sorted(one.candidate.items())) in space:
-                found.append((one.measured is None, cost, one.name, one, key["device"]))
+            if one.cost is not None and tuple(sorted(one.candidate.items())) in space:
+                found.append((one, key["device"]))
     if not found:
         return None
-    *_, best, device = min(found, key=lambda one: one[:3])
+    best, device = min(found, key=lambda one: one[0].rank)
     how = "by the model" if device == _MODEL else f"measured on {device}"
     return Choice(best.candidate, f"the store {store.file}, {how},", is_stored=True)
 
@@ -139,7 +138,7 @@ def known_products(store: Store) -> list[KnownTiles]:
     """
     from .store.keys import versions  # noqa: PLC0415 (reads tilec's files)
 
-    best: dict[tuple[str, tuple[int, int, int]], tuple[bool, float, str, KnownTiles]] = {}
+    best: dict[tuple[str, tuple[int, int, int]], tuple[Outcome, KnownTiles]] = {}
     for id_, key in store.studies().items():
         types = sorted(key["types"].values())
         usual = types in (["bf16", "bf16", "f32"], ["f16", "f16", "f32"])
@@ -148,15 +147,13 @@ def known_products(store: Store) -> list[KnownTiles]:
             continue
         extents = key["sizes"]["m"], key["sizes"]["n"], key["sizes"]["k"]
         for one in store.outcomes(id_):
-            cost = (one.measured or {}).get("median", one.cost)
-            if cost is None or set(one.candidate) != {"BM", "BN", "BK", "warps"}:
+            if one.cost is None or set(one.candidate) != {"BM", "BN", "BK", "warps"}:
                 continue
             tiles = one.candidate["BM"], one.candidate["BN"], one.candidate["BK"]
             made = KnownTiles(key["target"], extents, tiles, one.candidate["warps"])
-            found = one.measured is None, cost, one.name, made
             at = key["target"], extents
-            best[at] = min(best.get(at, found), found, key=lambda one: one[:3])
-    return [made for *_, made in best.values()]
+            best[at] = min(best.get(at, (one, made)), (one, made), key=lambda pair: pair[0].rank)
+    return [made for _, made in best.values()]
 
 
 def problem_of(tunable: Declared, args: Sequence[Any]) -> Problem:

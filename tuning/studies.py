@@ -301,7 +301,7 @@ def _study(
             store.put(study, outcome)
             search.told(outcome)
             found += 1
-            if outcome.cost is not None and (best is None or outcome.cost < (best.cost or 0)):
+            if outcome.cost is not None and (best is None or outcome.rank < best.rank):
                 best = outcome
             rate = found / (time.monotonic() - began)
             lost = {} if isinstance(pool, Pool) else dict(pool.lost)

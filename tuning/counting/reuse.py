@@ -9,14 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 from tilec.sim.ptx.module import Address, Instruction, Operand
 from tilec.sim.traits import Unit, traits, unit
 
-from .touches import SECTOR
+from .touches import SECTOR, readers, to_shared
 from .values import Registers, Value
 
-Place = Callable[[], "float | None"]
-"""The share of the CTAs' bytes that differ among them; None where it is not known."""
+_NOWHERE = np.iinfo(np.int64).max
+"""The sector of a thread that reads nothing."""
+Place = Callable[["Value | None"], "float | None"]
+"""The share of what the threads of a mask read that differs among them; None where it is not known.
+A mask of None is all threads."""
 
 
 def place_of(registers: Registers, found: Instruction) -> Place | None:
@@ -24,17 +28,43 @@ def place_of(registers: Registers, found: Instruction) -> Place | None:
     source = _source(found)
     if source is None:
         return None
+    shape = registers.shape
     if "tensor" in found.modifiers:
         assert isinstance(source, Address)
         parts = [registers.address(source), *(_coordinates(registers, source))]
-        return lambda: _share([part() for part in parts])
-    at = registers.address(source)
 
-    def sectors() -> float | None:
+        def boxes(mask: Value | None) -> float | None:
+            known = [value for part in parts if (value := part()) is not None]
+            if len(known) < len(parts):
+                return None
+            chosen = _chosen(mask, shape)
+            rows = np.stack([np.broadcast_to(one, shape)[chosen] for one in known], axis=1)
+            return len(np.unique(rows, axis=0)) / len(rows) if len(rows) else None
+
+        return boxes
+    at, reading = registers.address(source), readers(registers, found)
+
+    def sectors(mask: Value | None) -> float | None:
         lanes = at()
-        return None if lanes is None else _share([lanes[:, :, :1] // SECTOR])
+        if lanes is None:
+            return None
+        chosen = reading(mask)
+        touched = np.broadcast_to(lanes, shape).astype(np.int64) // SECTOR
+        if chosen is not None:
+            touched = np.where(_chosen(chosen, shape), touched, _NOWHERE)
+        each = np.sort(touched, axis=2)
+        count = int(np.count_nonzero(np.diff(each, axis=2))) + shape[0] * shape[1]
+        nowhere = np.count_nonzero(each[:, :, -1] == _NOWHERE) if chosen is not None else 0
+        together = len(np.unique(each)) - (nowhere > 0)
+        count -= int(nowhere)
+        return together / count if count else None
 
     return sectors
+
+
+def _chosen(mask: Value | None, shape: tuple[int, int, int]) -> NDArray[np.bool_]:
+    """The threads of a mask, each by itself."""
+    return np.ones(shape, np.bool_) if mask is None else np.broadcast_to(mask, shape)
 
 
 def _coordinates(registers: Registers, source: Address) -> list[Callable[[], Value | None]]:
@@ -49,24 +79,6 @@ def _source(found: Instruction) -> Operand | None:
     match unit(found):
         case Unit.GLOBAL if what.reads and not what.writes:
             return brackets[0] if brackets else None
-        case Unit.COPY if len(brackets) > 1 and _to_shared(found):
+        case Unit.COPY if len(brackets) > 1 and to_shared(found):
             return brackets[1]
     return None
-
-
-def _to_shared(found: Instruction) -> bool:
-    """Whether a copy goes from global to shared memory: the state space of its target is first."""
-    spaces = [w.partition("::")[0] for w in found.modifiers if w.startswith(("shared", "global"))]
-    return spaces[:1] == ["shared"]
-
-
-def _share(parts: list[Value | None]) -> float | None:
-    """Different places over all, each CTA and warp of its own."""
-    known = [part for part in parts if part is not None]
-    if len(known) < len(parts):
-        return None
-    spread = np.broadcast_arrays(*known)
-    rows = np.stack([one[:, :, 0].reshape(-1) for one in spread], axis=1)
-    if len(rows) < 1:
-        return None
-    return len(np.unique(rows, axis=0)) / len(rows)

@@ -171,6 +171,12 @@ def _global(at: Read) -> Touch:
     return count
 
 
+def to_shared(found: Instruction) -> bool:
+    """Whether a copy goes from global to shared memory: the state space of its target is first."""
+    spaces = [w.partition("::")[0] for w in found.modifiers if w.startswith(("shared", "global"))]
+    return spaces[:1] == ["shared"]
+
+
 def _copy(registers: Registers, found: Instruction, patterns: Patterns) -> Touch | None:
     """`cp.async`, and the copies of its kinds that move bytes by themselves."""
     if "bulk" in found.modifiers:
@@ -183,17 +189,10 @@ def _copy(registers: Registers, found: Instruction, patterns: Patterns) -> Touch
     to, from_ = (registers.address(one) for one in brackets)
     inside = _shared(to, size.value, True, None, patterns)
     outside = _global(from_)
-    rest = found.operands[3:]
-    amount = None
-    if rest and not ("L2::cache_hint" in found.modifiers and len(rest) == 1):
-        amount = registers.reader(rest[0], 32)
+    reading = readers(registers, found)
 
     def count(mask: Value | None) -> Touched:
-        wanted = None if amount is None else amount()
-        reads = mask
-        if wanted is not None and not wanted.all():
-            reads = wanted > 0 if mask is None else mask & (wanted > 0)
-        there, here = outside(reads), inside(mask)
+        there, here = outside(reading(mask)), inside(mask)
         return here._replace(
             # As the simulator has it, which counts both ends of a copy.
             requests=there.requests + _present(mask),
@@ -202,6 +201,23 @@ def _copy(registers: Registers, found: Instruction, patterns: Patterns) -> Touch
         )
 
     return count
+
+
+def readers(registers: Registers, found: Instruction) -> Callable[[Value | None], Value | None]:
+    """What finds the threads of a mask that read: of `cp.async` those that ask for bytes."""
+    rest = found.operands[3:]
+    hinted = "L2::cache_hint" in found.modifiers and len(rest) == 1
+    if unit(found) is not Unit.COPY or "bulk" in found.modifiers or not rest or hinted:
+        return lambda mask: mask
+    amount = registers.reader(rest[0], 32)
+
+    def reading(mask: Value | None) -> Value | None:
+        wanted = amount()
+        if wanted is None or wanted.all():
+            return mask
+        return wanted > 0 if mask is None else mask & (wanted > 0)
+
+    return reading
 
 
 def _bulk(registers: Registers, found: Instruction) -> Touch | None:

@@ -31,7 +31,7 @@ from .reuse import place_of
 from .samples import Sample, sample, wave
 from .slices import branches, ends_block, needed, written
 from .tally import UNITS, Counts, unit_of
-from .touches import SECTOR, Patterns, Touch, Touched, described, touch
+from .touches import SECTOR, Patterns, Touch, Touched, described, to_shared, touch
 from .values import Read, Registers, Step, Value, step
 
 STEPS = 1_000_000
@@ -407,17 +407,18 @@ class Walk:
             asked=touched.asked,
             distinct=round(distinct, 3),
             operand_bytes=touched.operands,
-            in_flight=self._in_flight(touched),
+            in_flight=self._in_flight(),
             unknown=self.unknown + touched.unknown,
         )
 
-    def _in_flight(self, touched: Touched) -> float:
+    def _in_flight(self) -> float:
         """Bytes of a CTA that are on their way to a ring of buffers while it computes.
 
-        Of `cp.async` those of the groups that a wait leaves open; bulk copies fill all of the
-        shared memory that the kernel asks for.
+        Of `cp.async` those of the groups that a wait leaves open. Bulk copies to shared memory
+        fill all of it that the kernel asks for; what others store from there is not told apart.
         """
-        if touched.copied:
+        steps = [(self.body[one.at], one.access) for one in self._steps if one.access is not None]
+        if any(Touched(*access.touched).asked and to_shared(one) for one, access in steps):
             return float(self.launch.dynamic_shared)
         executed = self.executed()
         copied = commits = 0.0
@@ -488,8 +489,8 @@ class _Wave(Walk):
         self.sites += 1
 
         def look(mask: Value | None) -> Touched:
-            del mask
-            self.places.setdefault(number, place())
+            if number not in self.places:
+                self.places[number] = place(mask)
             return Touched()
 
         return look

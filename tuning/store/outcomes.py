@@ -47,6 +47,26 @@ class Outcome:
         """The candidate as a text that no other of its study has."""
         return name_of(self.candidate)
 
+    @property
+    def work(self) -> float:
+        """Cycles of all units together, by the model; 0 where it was refused.
+
+        They tell candidates apart that cost the same, because the same unit takes longest: an order
+        of tiles that asks less of DRAM is better where DRAM takes less time than multiplying, too.
+        """
+        cycles: Mapping[str, float] = self.counts.get("estimate", {}).get("cycles", {})
+        return float(sum(cycles.values()))
+
+    @property
+    def rank(self) -> tuple[bool, bool, float, float, float, str]:
+        """Orders outcomes, the best first: by time, where it was measured, then by the model.
+
+        Costs count to six digits; where they are the same, the work decides. Refused ones are last.
+        """
+        time = (self.measured or {}).get("median", 0.0)
+        cost = 0.0 if self.cost is None else float(f"{self.cost:.6g}")
+        return self.cost is None, self.measured is None, time, cost, self.work, self.name
+
     def result(self) -> dict[str, Any]:
         """Everything but the time that it took."""
         return {

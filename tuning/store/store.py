@@ -40,6 +40,7 @@ class Store:
 
     def __init__(self, file: str | Path) -> None:
         self.file = str(file)
+        self._has_claimed = False
         try:
             self._database = sqlite3.connect(file, timeout=_PATIENCE, isolation_level=None)
             self._database.execute("PRAGMA trusted_schema = OFF")
@@ -49,9 +50,13 @@ class Store:
         self._run(lambda database: prepare(database, self.file))
 
     def close(self) -> None:
-        """Give back what this process has claimed, and close the file."""
-        with self._transaction() as database:
-            database.execute("DELETE FROM claim WHERE owner = ?", (me(),))
+        """Give back what this process has claimed, if anything, and close the file.
+
+        A file that is only read is not written, so that it may be one that nobody may write.
+        """
+        if self._has_claimed:
+            with self._transaction() as database:
+                database.execute("DELETE FROM claim WHERE owner = ?", (me(),))
         self._database.close()
 
     def __enter__(self) -> Store:
@@ -101,6 +106,7 @@ class Store:
                     continue
                 database.execute("REPLACE INTO claim VALUES (?, ?, ?)", (study, name, me()))
                 taken.append(candidate)
+        self._has_claimed |= bool(taken)
         return taken
 
     def release(self, study: str) -> None:
@@ -138,10 +144,9 @@ class Store:
 
     def outcomes(self, study: str) -> list[Outcome]:
         """What became of all candidates that were tried: the best first, then those refused."""
-        order = "ORDER BY cost IS NULL, cost, candidate"
-        query = f"SELECT {_FIELDS} FROM trial WHERE study = ? {order}"
+        query = f"SELECT {_FIELDS} FROM trial WHERE study = ?"
         rows = self._run(lambda d: d.execute(query, (study,)).fetchall())
-        return [self._read(row) for row in rows]
+        return sorted(map(self._read, rows), key=lambda one: one.rank)
 
     def _read(self, row: Sequence[Any]) -> Outcome:
         candidate, state, reason, detail, counts, cost, measured, seconds = row

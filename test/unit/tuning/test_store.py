@@ -10,6 +10,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tilec.isa import TilecError
@@ -137,3 +138,44 @@ def test_the_export_does_not_depend_on_who_came_first() -> None:
     assert exports[0] == exports[1]
     assert times == [[0.0, 0.5], [9.0, 0.5]]
     assert json.loads(json.dumps(exports[0])) == exports[0]
+
+
+def test_a_file_that_nobody_may_write_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By whoever exports, reports, compiles or launches; whoever tunes gets one error."""
+    file = tmp_path / "s"
+    with Store(file) as store:
+        store.put(store.study(KEY), RANKED)
+        expected = store.export()
+    before = file.read_bytes()
+
+    def connect(name: Path, **options: Any) -> sqlite3.Connection:
+        return sqlite3.Connection(f"file:{name}?mode=ro", uri=True, **options)
+
+    monkeypatch.setattr("tilec.tuning.store.store.sqlite3.connect", connect)
+    with Store(file) as store:
+        assert store.export() == expected
+        with pytest.raises(TilecError, match=r"s: attempt to write a readonly database"):
+            store.claim(KEY.id, [{"BM": 1}], 1)
+    assert file.read_bytes() == before
+
+
+def test_what_costs_the_same_is_ordered_by_the_work_of_all_units() -> None:
+    """Two orders of tiles of a product that multiplying bounds: DRAM has less to do for one."""
+
+    def outcome(order: int, cost: float, dram: float, seconds: float | None = None) -> Outcome:
+        counts = {"estimate": {"cycles": {"tensor": 100.0, "dram": dram}}}
+        time = None if seconds is None else {"median": seconds}
+        return Outcome({"ORDER": order}, State.RANKED, "", "", counts, cost, time)
+
+    given = [outcome(1, 1e-3, 60), outcome(2, 1e-3 + 1e-12, 20), outcome(3, 0.9e-3, 90)]
+    with Store(":memory:") as store:
+        study = store.study(KEY)
+        for one in [*given, REFUSED]:
+            store.put(study, one)
+        assert [one.candidate for one in store.outcomes(study)] == [
+            {"ORDER": 3}, {"ORDER": 2}, {"ORDER": 1}, REFUSED.candidate,
+        ]  # fmt: skip
+        store.put(study, outcome(4, 9.0, 90, seconds=5.0))
+        assert store.outcomes(study)[0].candidate == {"ORDER": 4}

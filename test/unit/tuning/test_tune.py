@@ -24,6 +24,7 @@ from tilec.tuning.same_bits import has_bits_of_default
 from tilec.tuning.store import Outcome, State, Store, StudyKey
 from tilec.tuning.studies import Progress
 
+EXAMPLES = Path(__file__).parents[3] / "examples"
 ADD = '''\
 import os
 import signal
@@ -311,3 +312,45 @@ def test_a_run_that_fails_gives_back_what_it_claimed(
         assert len(store.tried(study)) == 1
         (whole,) = tilec.tune(found, targets=["sm_80"], store=store)
         assert len(whole.outcomes) == 4
+
+
+@pytest.mark.slow
+def test_clusters_stages_and_the_order_of_tiles_are_searched(tmp_path: Path) -> None:
+    """By a template; the model sees what each changes, where another unit takes longest, too."""
+    text = (EXAMPLES / "hopper" / "tiles.mlir").read_text()
+    threads, end = "known_block_size = array<i32: 256, 1, 1>", "      scf.yield %next : !Sum\n    }"
+    for found, made in (
+        (
+            threads,
+            f"{threads}, tile.cluster = array<i64: 1, ${{C}}, 1>, tile.rasterize = ${{R}} : i64",
+        ),
+        (end, f"{end} {{tile.stages = ${{S}} : i64}}"),
+    ):
+        assert text.count(found) == 1
+        text = text.replace(found, made)
+    (tmp_path / "tiles.mlir.in").write_text(text)
+    declared = {
+        "template": "tiles.mlir.in",
+        "kernel": "gemm_tiles",
+        "parameters": {"C": [1, 2], "R": [1, 16], "S": [2, 3]},
+        "problem": {"m": 8192, "n": 8192, "k": 8192},
+        "arguments": {"a": "f16[m, k]", "b": "f16[n, k]", "c": "f16[m, n]"},
+        "grid": "cdiv(n, 256), cdiv(m, 128)",
+    }
+    (tmp_path / "tiles.json").write_text(json.dumps(declared))
+    (study,) = tilec.tune(load(tmp_path / "tiles.json"), targets=["sm_90a"])
+    assert len(study.ranked) == 8
+    counts = {tuple(one.candidate.values()): one.counts for one in study.outcomes}
+    loaded = 2 * 8192**3 * (1 / 128 + 1 / 256)
+    stored = 2 * 8192**2
+    assert counts[1, 1, 2]["asked"] == pytest.approx(loaded + stored, rel=0.01)
+    # Pairs of CTAs load B together: half of the columns each.
+    pairs = 2 * 8192**3 * (1 / 256 + 1 / 256)
+    assert counts[2, 1, 2]["asked"] == pytest.approx(pairs + stored, rel=0.01)
+    # A third stage of 128x64 of A and 64x256 of B.
+    stage = (128 + 256) * 64 * 2
+    assert counts[1, 1, 3]["in_flight"] - counts[1, 1, 2]["in_flight"] == stage
+    # 132 tiles at a time: 32 columns of four rows and more, or 16 rows of eight columns and more.
+    assert counts[1, 16, 2]["distinct"] < 0.6 * counts[1, 1, 2]["distinct"]
+    assert study.best is not None
+    assert (study.best.candidate["C"], study.best.candidate["R"]) == (2, 16)
