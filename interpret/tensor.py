@@ -99,8 +99,8 @@ def elements(view: TensorView, matrix: int, rows: slice, cols: slice) -> Element
     word, part = np.divmod(np.arange(*cols.indices(buffer.cols)), packed)
     lanes, columns = lanes[:, word], columns[:, word] + first
     cells = np.unique(columns * _GROUPS + lanes // _GROUP)
-    if buffer.held == "scale":  # in each quarter of the lanes
-        quarters = np.arange(0, _GROUPS, 2)
+    if buffer.held == "scale":  # in each quarter of the lanes, or of their half
+        quarters = np.arange(0, _GROUPS // 2 if buffer.halves else _GROUPS, 2)
         cells = np.unique(cells[:, None] + quarters)
     return Elements((view.number, packed), lanes, columns * packed + part, cells)
 

@@ -121,7 +121,7 @@ def _registers(name: str, move: MoveShape, count: int, *, packed: bool) -> Opera
 
 
 def _move(move: MoveShape, count: int, *, store: bool, packed: bool) -> TensorMove:
-    ptx = _name(move, count, store=store, packed=packed)
+    ptx = move_name(move, count, store=store, packed=packed)
     inside = _registers("r" if store else "d", move, count, packed=packed)
     place = _tensor(move.lanes, move.columns * count * (2 if packed else 1))
     return TensorMove(
@@ -140,7 +140,15 @@ def _move(move: MoveShape, count: int, *, store: bool, packed: bool) -> TensorMo
     )
 
 
-def _name(move: MoveShape, count: int, *, store: bool, packed: bool) -> str:
+def move_name(move: MoveShape, count: int, *, store: bool, packed: bool) -> str:
+    """The mnemonic of a load or store.
+
+    Args:
+        move: its shape.
+        count: N of `.xN`.
+        store: whether it goes to tensor memory.
+        packed: whether two columns of 16 bits share a register.
+    """
     verb, how = ("st", ".unpack::16b") if store else ("ld", ".pack::16b")
     return f"tcgen05.{verb}.sync.aligned.{move.name}.x{count}{how * packed}.b32"
 
@@ -187,7 +195,7 @@ def _reduction_name(move: MoveShape, count: int, tail: str) -> str:
 def _makers() -> Iterator[tuple[str, partial[TensorMove]]]:
     for store, move, packed in cross((False, True), SHAPES, (False, True)):
         for count in move.repetitions:
-            name = _name(move, count, store=store, packed=packed)
+            name = move_name(move, count, store=store, packed=packed)
             yield name, partial(_move, move, count, store=store, packed=packed)
     for move, tail in cross((SHAPES[0], SHAPES[-1]), _REDUCTIONS):
         for count in move.repetitions[1:]:

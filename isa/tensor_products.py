@@ -94,6 +94,16 @@ class TensorProduct(Instruction):
         return 4 * self.group
 
     @property
+    def collector(self) -> tuple[str, str]:
+        """The buffer of the collector that it names, such as `b0`, and what it does there.
+
+        Both empty where it names none. PTX ISA 9.7.16.10.9, "collector_usage".
+        """
+        words = self.ptx.partition(".collector::")[2].partition(".")[0]
+        buffer, _, use = words.partition("::")
+        return buffer, use
+
+    @property
     def completion(self) -> str:
         """It is known to be done by what `tcgen05.commit` signals."""
         return "tcgen05.commit"

@@ -242,22 +242,29 @@ def scale_image(rows: int) -> LinearLayout:
 
 
 @lru_cache(maxsize=64)
-def scale_columns(rows: int) -> TensorLayout:
+def scale_columns(rows: int, *, halves: bool = False) -> TensorLayout:
     """The columns of `scale_factors`: of each row one, in the first quarter of the lanes.
 
     Args:
         rows: rows of A or columns of B.
+        halves: whether the second half of the rows stands in the other half of the lanes, as those
+            of B do for a pair of CTAs with M = 128.
 
     Raises:
-        LayoutError: if they are not whole 32s.
+        LayoutError: if they are not whole 32s, or not a power of two of them in halves.
     """
     if rows % 32:
         raise LayoutError(f"scale factors are of a multiple of 32 rows, not of {rows}")
-    columns = rows // 32
-    places = _identity(32, "row", "lane") * _identity(_bits(columns), "row", "column")
-    whole = places * LinearLayout.empty(("bank", "col"), ("cta",))
+    if halves and (rows < 64 or rows & (rows - 1)):
+        raise LayoutError(f"scale factors in halves are of 64, 128 or 256 rows, not of {rows}")
+    columns = rows // 64 if halves else rows // 32
+    bits = _bits(columns).bit_length() - 1
+    lanes = [(0, 1 << bit, 0) for bit in range(5)]
+    places = [*lanes, *((0, 0, 1 << bit) for bit in range(bits))]
+    places += [(0, LANES // 2, 0)] * halves
+    outs = {"cta": 1, "lane": LANES if halves else 32, "column": 1 << bits}
     return TensorLayout(
-        rows, 1, columns, whole.reorder(("row", "bank", "col"), ("cta", "lane", "column"))
+        rows, 1, columns, LinearLayout.of({"row": places, "bank": [], "col": []}, outs)
     )
 
 

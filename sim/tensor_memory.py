@@ -42,15 +42,26 @@ class TensorMemory:
         closed: CTAs that have given up the right to allocate.
         least: columns of the smallest allocation of each CTA, which no later one may exceed.
         used: whether the wave has allocated any.
+        collected: buffers of the collector that hold something, by CTA.
     """
 
     def __init__(self, wave: Wave) -> None:
         self.wave = wave
-        self.used = False
+        self.begin()
 
     def begin(self) -> None:
         """Begin a wave: nothing is allocated."""
         self.used = False
+        self.collected = set[tuple[int, str]]()
+
+    def collect(self, cta: int, buffer: str, use: str) -> bool:
+        """Use a buffer of a CTA's collector as an instruction says; whether that is legal."""
+        held = (cta, buffer) in self.collected
+        if use in ("lastuse", "discard"):
+            self.collected.discard((cta, buffer))
+        elif use == "fill":
+            self.collected.add((cta, buffer))
+        return held or use not in ("use", "lastuse")
 
     def _take(self) -> None:
         if not self.used:

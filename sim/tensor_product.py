@@ -159,6 +159,7 @@ class TensorMultiply:
             chunks=product.chunks,
         )
         ctas = ctas_of(self.machine.geometry, thread[0], product.group)
+        self._collect(thread, ctas[0])
         places = self._accumulator(form, thread, ctas)
         sides = self._side_operands(form, thread, ctas)
         reads: list[tuple[int, Array, bool]] = []
@@ -182,6 +183,19 @@ class TensorMultiply:
         )
         self._after(thread, places, d)
         self.machine.tensor_products[form.ptx, form.flops] += 1
+
+    def _collect(self, thread: Thread, cta: int) -> None:
+        """Blame it for the use of a collector's buffer that nothing has filled."""
+        buffer, use = self.product.collector
+        legal = self.machine.tensor.collect(cta, buffer, use)
+        if not legal and self.machine.observer is not None:
+            self.machine.observer.blame(
+                "tensor-memory",
+                self.instruction,
+                thread,
+                f"takes {buffer.upper()} from the collector, which no product has filled, or the "
+                "last has given up",
+            )
 
     # Tensor memory
 

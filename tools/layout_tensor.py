@@ -14,6 +14,7 @@ from tilec.isa.tensor_memory import LANES
 from tilec.isa.tensor_products import TensorProduct
 from tilec.isa.tensor_shapes import banks, product_kind
 from tilec.isa.wording import counted
+from tilec.layout import LinearLayout
 from tilec.layout.drawing import Cell, Grid, picture
 from tilec.layout.tensor_memory import (
     accumulator,
@@ -23,6 +24,7 @@ from tilec.layout.tensor_memory import (
     scale_factors,
     scale_rows,
 )
+from tilec.layout.tensor_reads import Moves, moves_for
 
 _BLOCK = (16, 8)
 """Lanes and columns of a cell of a picture."""
@@ -167,6 +169,34 @@ class TensorView:
             f"operand {self.name} of {given.shape} {given.d} {given.a} {given.b}, layout {letter}",
             f"{bits} bits an element, in {where}",
         ]
+
+    def loads(self, wanted: LinearLayout) -> tuple[Moves, ...]:
+        """The loads that bring a warp a fragment of it, that of the fewest instructions first.
+
+        Args:
+            wanted: (register, lane) -> (row, col).
+
+        Raises:
+            TilecError: if there are none, or the operand is not D or A.
+        """
+        m, n, k = self.descriptor.shape
+        given = {"stationary": self.one.stationary, "sparse": self.one.sparse}
+        if self.name == "d":
+            matrix, packed = accumulator(m, n, self.one.group, **given), 1
+        elif self.name == "a":
+            container = product_kind(self.descriptor.kind).container
+            stored = k // 2 if self.one.sparse else k
+            matrix, packed = left_operand(m, stored, container, self.one.group, **given)
+        else:
+            raise TilecError(f"registers hold fragments of d and a, not of {self.name}")
+        given_in, given_out = set(wanted.in_sizes), set(wanted.out_sizes)
+        if (given_in, given_out) != ({"register", "lane"}, {"row", "col"}):
+            raise TilecError(f"registers are (register, lane) -> (row, col), not {wanted}")
+        halves = self.name == "d" and self.descriptor.d == "f16"
+        found = moves_for(matrix, packed, wanted, store=False, halves=halves)
+        if not found:
+            raise TilecError(f"no tcgen05.ld brings a warp {wanted} of operand {self.name}")
+        return found
 
     def at(self, row: int, col: int) -> list[Held]:
         """Where an element stands.

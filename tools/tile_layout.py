@@ -12,6 +12,7 @@ from tilec.ending import end_on_signals
 from tilec.isa import Form, TilecError, UnknownNameError, element_type, form, target
 from tilec.isa.table import current
 from tilec.isa.tensor_products import TensorProduct
+from tilec.isa.wording import counted
 from tilec.layout import LinearLayout, Swizzle, find_form
 from tilec.layout.fragments import has_fragment
 from tilec.layout.lookup import spelled_form
@@ -132,6 +133,11 @@ def parser() -> argparse.ArgumentParser:
         type=_shape,
         metavar="RxC",
         help="shape of the operand in shared memory; M and N of tcgen05.mma",
+    )
+    made.add_argument(
+        "--registers",
+        metavar="BASES",
+        help="which loads of tensor memory bring this layout of d or a of tcgen05.mma to a warp",
     )
     made.add_argument(
         "--swizzle",
@@ -323,6 +329,15 @@ def _tensor(arguments: argparse.Namespace) -> str | bytes | None:
     if not isinstance(one, TensorProduct):
         raise UnknownNameError("instruction", arguments.name, _products(), every=False)
     view = TensorView.of(one, name, arguments.shape, arguments.types or "")
+    if arguments.registers is not None:
+        loads = view.loads(LinearLayout.parse(arguments.registers))
+        if arguments.format == "json":
+            return json.dumps([{"form": m.move.ptx, "places": m.places} for m in loads])
+        return "\n".join(
+            f"{m.move.ptx}, {counted(m.count, 'time')}, at row,col "
+            + " ".join(f"{row},{col}" for row, col in m.places)
+            for m in loads
+        )
     if arguments.element is not None:
         if len(arguments.element) != 2:
             raise TilecError("an element of a matrix is ROW,COL")

@@ -92,8 +92,9 @@ class TensorAttr(TileAttr, name="tensor"):
     `a`, a left operand, packed along K; `scale`, four scale factors of a row in a column, the same
     in every quarter of the lanes; `e`, words of sparsity metadata, a row for each lane. After it,
     `cta_group::2` means that the last two dimensions are those of a pair of CTAs, and `ws` that the
-    space is for products with `.ws`. PTX ISA 9.7.16.10.5 and 9.7.16.10.7 give the lanes of rows:
-    `tilec.layout.tensor_memory`.
+    space is for products with `.ws`. `scale halves` is for B of a pair with M = 128: each half of
+    the rows is in its half of the lanes. PTX ISA 9.7.16.10.5 and 9.7.16.10.7 give the lanes of
+    rows: `tilec.layout.tensor_memory`.
     """
 
     text: ir.StringAttr

@@ -25,7 +25,7 @@ SCALES = 4
 """Scale factors of a row in a column."""
 _HELD = ("d", "a", "scale", "e")
 _WORD = 32
-_PAIR, _STATIONARY = "cta_group::2", "ws"
+_PAIR, _STATIONARY, _HALVES = "cta_group::2", "ws", "halves"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,7 @@ class TensorBuffer:
         element_bits: bits of an element.
         group: CTAs that have it, 1 or 2.
         stationary: whether it is for products with `.ws`.
+        halves: whether the second half of its rows is in the other half of the lanes.
         layout: (row, bank, col) -> (cta, lane, column) of one matrix, `col` counting columns of 32
             bits; of scale factors those of the first quarter of the lanes.
     """
@@ -50,6 +51,7 @@ class TensorBuffer:
     element_bits: int
     group: int
     stationary: bool
+    halves: bool
     layout: TensorLayout
 
     @property
@@ -115,16 +117,17 @@ def buffer_of(type_: ir.MemRefType) -> TensorBuffer:
     if not is_row_major(type_):
         raise TilecError(f"a buffer in tensor memory cannot have strides, unlike {type_}")
     assert isinstance(type_.memory_space, TensorAttr)
-    held, group, stationary = _words(type_.memory_space.text.value)
+    held, words = _words(type_.memory_space.text.value)
+    group, stationary, halves = 2 if _PAIR in words else 1, _STATIONARY in words, _HALVES in words
     *leading, rows, cols = type_.shape
     bits = bits_of(type_.element_type)
     try:
-        layout = _layout(held, rows, cols, bits, group, stationary=stationary)
+        layout = _layout(held, rows, cols, bits, group, stationary=stationary, halves=halves)
     except LayoutError as error:
         raise TilecError(f"{error}: {type_}") from None
     from tilec.isa.tensor_memory import COLUMNS  # noqa: PLC0415 (for Blackwell only)
 
-    buffer = TensorBuffer(held, prod(leading), rows, cols, bits, group, stationary, layout)
+    buffer = TensorBuffer(held, prod(leading), rows, cols, bits, group, stationary, halves, layout)
     if buffer.columns > COLUMNS:
         raise TilecError(
             f"takes {buffer.columns} columns of tensor memory, of which an SM has {COLUMNS}: "
@@ -133,20 +136,21 @@ def buffer_of(type_: ir.MemRefType) -> TensorBuffer:
     return buffer
 
 
-def _words(text: str) -> tuple[str, int, bool]:
-    """What a space's text says: what is held, by how many CTAs, whether for `.ws`."""
+def _words(text: str) -> tuple[str, frozenset[str]]:
+    """What a space's text says: what is held, and the words after it."""
     held, *rest = text.split() or [""]
-    if held not in _HELD or not set(rest) <= {_PAIR, _STATIONARY} or len(set(rest)) != len(rest):
+    legal = {_PAIR, _STATIONARY} | ({_HALVES} if held == "scale" else set())
+    if held not in _HELD or not set(rest) <= legal or len(set(rest)) != len(rest):
         raise TilecError(
             f'#tile.tensor<"{text}"> is not a tensor memory layout; legal: '
             f"{', '.join(_HELD)}, each with {_PAIR} or {_STATIONARY} after it "
-            "where it is for such products"
+            f"where it is for such products, and scale with {_HALVES}"
         )
-    return held, 2 if _PAIR in rest else 1, _STATIONARY in rest
+    return held, frozenset(rest)
 
 
 def _layout(
-    held: str, rows: int, cols: int, bits: int, group: int, *, stationary: bool
+    held: str, rows: int, cols: int, bits: int, group: int, *, stationary: bool, halves: bool
 ) -> TensorLayout:
     from tilec.isa.tensor_memory import LANES  # noqa: PLC0415 (for Blackwell only)
     from tilec.layout.tensor_memory import (  # noqa: PLC0415 (likewise)
@@ -174,4 +178,4 @@ def _layout(
         raise LayoutError(
             f"scale factors are of 8 bits, {SCALES} of a row, not {cols} of {bits} bits"
         )
-    return scale_columns(rows)
+    return scale_columns(rows, halves=halves)

@@ -281,7 +281,8 @@ def _copy_rows(call: Call, source: View, target: TensorView, indices: Sequence[A
         data = _unpacked(buffer.data[places], call.fact("bits", lambda: op.element_bits))
         found = _as_held(call, data, buffer.number, target.number)
         if held and not image:  # those of row r in row r mod 32, from byte 4·(r / 32) on
-            found = found.reshape(_CORE, -1, SCALES).transpose(1, 0, 2).reshape(rows, SCALES)
+            split = found.reshape(-1, _CORE, found.shape[-1] // SCALES, SCALES)
+            found = split.transpose(0, 2, 1, 3).reshape(rows, SCALES)
         for first, at, count in _runs(shape, row, target, rows, whole=held):
             where = elements(target, matrix, slice(at, at + count), cols)
             part = found[first : first + count]

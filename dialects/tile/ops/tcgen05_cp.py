@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from ..matrix_operands import MatrixOperand
 
 _LANES, _QUARTER, _BYTE = 128, 32, 8
-WARPX4 = "warpx4"
+WARPX4, _HALVES = "warpx4", "warpx2::01_23"
+_SPLIT = 256
+"""Rows of scale factors in halves that a copy fills."""
 _REPEATED = {64: "warpx2::02_13", 32: WARPX4}
 """By the rows of A that several banks of lanes have, how a copy fills them all."""
 
@@ -32,6 +34,8 @@ class Tcgen05CpOp(GroupedOp, name="tcgen05_cp"):
     after it. `32x128b.warpx4` goes to `#tile.tensor<"scale">`: 32 rows of 16 bytes are the scale
     factors of 128 rows, those of row r in row r mod 32, from byte 4·(r / 32) on; the source may
     also be a buffer of that layout with a row for each, of which a constant 128 are copied.
+    `64x128b.warpx2::01_23` goes to `#tile.tensor<"scale halves">` of 256 rows: its 64 rows of 16
+    bytes are the factors of one half after the other.
 
     All others go to a buffer of 128 rows of a CTA. `128x256b` and `128x128b` go to 8 and 4 of its
     columns, row by row; rows of `64x128b` and of `32x128b.warpx4` go to 2 and 4 rows each, as the
@@ -143,7 +147,10 @@ class Tcgen05CpOp(GroupedOp, name="tcgen05_cp"):
         """Verify that the target is a buffer for such rows."""
         target, rows = self.operands[1], buffer.rows // buffer.group
         if buffer.held == "scale":
-            if shape.cast != WARPX4 or self.element_bits:
+            fits = shape.cast == WARPX4
+            if buffer.halves:
+                fits = shape.cast == _HALVES and buffer.rows == _SPLIT and not self.is_image
+            if not fits or self.element_bits:
                 raise TilecError(f"{self.mnemonic} does not copy scale factors: {target.type}")
             return
         repeated = buffer.held == "a" and (buffer.group > 1 or buffer.stationary)

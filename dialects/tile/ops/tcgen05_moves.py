@@ -69,6 +69,7 @@ class TensorMoveOp(TileOp):
             raise TilecError(
                 f"what {form.ptx} moves of {value.type} is !tile.frag<tensor<{rows}x{cols}x"
                 f'{element}>, #tile.layout<"{legal}">>, not {self.held.type}'
+                f"{_instead(form, buffer, tile.layout)}"
             )
         check_matrix(value, self.place)
         self._check_place(buffer, rows, cols)
@@ -92,6 +93,21 @@ class TensorMoveOp(TileOp):
                 f"takes columns {col} to {col + cols - 1}, of which {buffer.bank} are in "
                 "separate lanes; legal: columns in the same lanes"
             )
+
+
+def _instead(form: "TensorMove", buffer: TensorBuffer, wanted: LinearLayout) -> str:
+    """What moves a fragment that a load or store does not; nothing of those that reduce."""
+    from tilec.layout.tensor_reads import moves_for  # noqa: PLC0415 (for Blackwell only)
+
+    if form.reduction or {*wanted.out_sizes} != {"row", "col"}:
+        return ""
+    given = {"store": form.is_store, "halves": form.packed}
+    found = moves_for(buffer.layout, buffer.packed, wanted, **given)
+    if not found:
+        return ""
+    best = found[0]
+    many = f"{best.count} of {best.move.ptx} move" if best.count > 1 else f"{best.move.ptx} moves"
+    return f"; {many} that"
 
 
 def moved_layout(form: "TensorMove", buffer: TensorBuffer) -> LinearLayout:

@@ -78,11 +78,9 @@ def check_scales(op: Product) -> None:
         buffer = op.tensor_operand(name, "scale")
         op.check_element(name, [element_name(product.operand(name)), "i8"])
         rows, parts = scale_rows(name, m, n, product.group)
-        if parts > 1:
-            raise TilecError(
-                f"operand {name} of {product.ptx} has other rows in each half of the lanes, "
-                f"which #tile.tensor cannot say; legal: M = {parts * m} of a pair"
-            )
+        if buffer.halves != (parts > 1) or (parts > 1 and buffer.rows != n):
+            words = f'{n} rows in #tile.tensor<"scale halves">' if parts > 1 else "no halves"
+            raise TilecError(f"operand {name} of {product.ptx} has {words}, unlike the buffer")
         whole = -(-rows // 32) * 32
         first = constant_of(op.indices_of(name)[-2])
         if first != 0 or buffer.rows < whole:

@@ -47,3 +47,17 @@ func.func @bytes(%x: !Packed, %a: !A) {
   tile.tcgen05_cp %x[%c0, %c0] to %a[%c0, %c0] {form = "tcgen05.cp.cta_group::1.128x256b.b8x16.b6x16_p32"} : !Packed to !A
   return
 }
+
+// -----
+
+!Image = memref<64x16xi8, #tile.shared<"none">>
+!S = memref<256x4xf8E8M0FNU, #tile.tensor<"scale halves">>
+
+// Factors of 256 columns of B for a pair with M = 128: half of them in each half of the lanes.
+// CHECK-LABEL: func.func @halves(
+func.func @halves(%x: !Image, %s: !S) {
+  %c0 = arith.constant 0 : index
+  // CHECK: {form = "tcgen05.cp.cta_group::2.64x128b.warpx2::01_23"} : memref<64x16xi8, #{{.*}}> to memref<256x4xf8E8M0FNU, #{{.*}}>
+  tile.tcgen05_cp %x[%c0, %c0] to %s[%c0, %c0] {form = "tcgen05.cp.cta_group::2.64x128b.warpx2::01_23"} : !Image to !S
+  return
+}

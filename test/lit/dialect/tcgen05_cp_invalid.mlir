@@ -49,3 +49,30 @@ func.func @bytes(%x: !Rows, %a: !A, %i: index) {
   tile.tcgen05_cp %x[%i, %i] to %a[%i, %i] {form = "tcgen05.cp.cta_group::1.128x128b.b8x16.b4x16_p64"} : !Rows to !A
   return
 }
+
+// -----
+
+!Image = memref<64x16xi8, #tile.shared<"none">>
+!S = memref<128x4xf8E8M0FNU, #tile.tensor<"scale halves">>
+func.func @halves(%x: !Image, %s: !S) {
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{tcgen05.cp.cta_group::2.64x128b.warpx2::01_23 does not copy scale factors: memref<128x4xf8E8M0FNU}}
+  tile.tcgen05_cp %x[%c0, %c0] to %s[%c0, %c0] {form = "tcgen05.cp.cta_group::2.64x128b.warpx2::01_23"} : !Image to !S
+  return
+}
+
+// -----
+
+func.func @no_halves() {
+  // expected-error @below {{is not a tensor memory layout; legal: d, a, scale, e, each with cta_group::2 or ws after it where it is for such products, and scale with halves}}
+  %d = tile.alloc_tensor : memref<128x64xf32, #tile.tensor<"d halves">>
+  return
+}
+
+// -----
+
+func.func @halves_of_few() {
+  // expected-error @below {{scale factors in halves are of 64, 128 or 256 rows, not of 192}}
+  %s = tile.alloc_tensor : memref<192x4xi8, #tile.tensor<"scale halves">>
+  return
+}

@@ -274,7 +274,7 @@ func.func @matrix(%a: !A, %d: !D) {
 !S = memref<128x4xf8E8M0FNU, #tile.tensor<"scale">>
 func.func @halves(%a: !A, %d: !D, %s: !S, %more: i1) {
   %c0 = arith.constant 0 : index
-  // expected-error @below {{has other rows in each half of the lanes, which #tile.tensor cannot say; legal: M = 256 of a pair}}
+  // expected-error @below {{has 128 rows in #tile.tensor<"scale halves">, unlike the buffer}}
   tile.tcgen05_mma_scaled %a[%c0, %c0], %a[%c0, %c0], %d[%c0, %c0] scale %s[%c0, %c0], %s[%c0, %c0] if %more {form = "tcgen05.mma.cta_group::2.kind::mxf8f6f4.block_scale.block32.a::descriptor", types = "f32.e4m3.e4m3"} : !A, !A, !D scale !S, !S
   return
 }

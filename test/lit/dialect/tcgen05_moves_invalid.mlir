@@ -239,3 +239,13 @@ func.func @integers(%d: !D, %row: index) {
   %x, %r = tile.tcgen05_ld_red %d[%row, %c0] {form = "tcgen05.ld.red.sync.aligned.32x32b.x4.max.s32"} : !D -> !F, !R
   return
 }
+
+// -----
+
+!D = memref<128x64xf32, #tile.tensor<"d">>
+!C = !tile.frag<tensor<32x16xf32>, #tile.layout<"register [0,1] [8,0] [0,8] [16,0]; lane [0,2] [0,4] [1,0] [2,0] [4,0] -> row 32, col 16">>
+func.func @instead(%d: !D, %i: index) {
+  // expected-error @below {{; 2 of tcgen05.ld.sync.aligned.16x256b.x2.b32 move that}}
+  %x = tile.tcgen05_ld %d[%i, %i] {form = "tcgen05.ld.sync.aligned.32x32b.x16.b32"} : !D -> !C
+  return
+}

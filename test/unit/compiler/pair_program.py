@@ -4,6 +4,67 @@
 
 from __future__ import annotations
 
+import re
+
+
+def scaled_pair(n: int = 256) -> str:
+    """A product of 128 rows of a pair, of 128 along K in e4m3, each 32 with scale factors.
+
+    Behind A and B it takes the factors as copies to tensor memory have them: of A 32 rows of 16
+    bytes for each CTA, one after the other, of B 64, which both have.
+    """
+    text = (
+        pair_program(128, n, to_even=True).replace("xf16", "xf8E4M3FN").replace("x64xf8", "x128xf8")
+    )
+    text = text.replace("64] {cta", "128] {cta")
+    text = text.replace("%mb: !M, %mc", "%mb: !M, %msa: !MS, %msb: !MS, %mc").replace(
+        "!A = memref",
+        """!MS = memref<?x?xi8, strided<[?, 1]>>
+!FA = memref<32x16xi8, #tile.shared<"none">>
+!FB = memref<64x16xi8, #tile.shared<"none">>
+!SA = memref<128x4xf8E8M0FNU, #tile.tensor<"scale">>
+!SB = memref<256x4xf8E8M0FNU, #tile.tensor<"scale halves">>
+!A = memref""",
+        1,
+    )
+    text = text.replace(
+        "    %rank =",
+        """    %fa = tile.alloc_shared : !FA
+    %fb = tile.alloc_shared : !FB
+    %sa = tile.alloc_tensor {cta_group = 2} : !SA
+    %sb = tile.alloc_tensor {cta_group = 2} : !SB
+    %c64 = arith.constant 64 : index
+    %c96 = arith.constant 96 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %rank =""",
+        1,
+    )
+    before, found, after = text.partition("      tile.tma_load %ma")
+    count = int(re.findall(r"bytes (\d+)", before)[-1]) + 2 * (512 + 1024)
+    before = re.sub(r"bytes \d+", f"bytes {count}", before)
+    before += """      %own = arith.muli %rank, %c32 : index
+      tile.tma_load %msa[%own, %c0] to %fa[%c0, %c0] signal %full[%c0] shape [32, 16] {cta_group = 2} : !MS to !FA signal !Bar
+      tile.tma_load %msb[%c0, %c0] to %fb[%c0, %c0] signal %full[%c0] shape [64, 16] {cta_group = 2} : !MS to !FB signal !Bar
+"""
+    text = before + found + after
+    lines, at = [], 0
+    for line in text.splitlines():
+        if "tile.tcgen05_mma" not in line:
+            lines.append(line)
+            continue
+        if at == 0:
+            lines += [
+                f'      tile.tcgen05_cp %f{name}[%c0, %c0] to %s{name}[%c0, %c0] {{form = "tcgen05.cp.cta_group::2.{shape}"}} : !F{name.upper()} to !S{name.upper()}'
+                for name, shape in (("a", "32x128b.warpx4"), ("b", "64x128b.warpx2::01_23"))
+            ]
+        lines.append(
+            f"      tile.tcgen05_mma_scaled %a[%c0, %c{32 * at}], %b[%c0, %c{32 * at}], %d[%c0, %c0] scale %sa[%c0, %c{at}], %sb[%c0, %c{at}] if %{str(at > 0).lower()} "
+            '{form = "tcgen05.mma.cta_group::2.kind::mxf8f6f4.block_scale.block32.a::descriptor", types = "f32.e4m3.e4m3"} : !A, !B, !D scale !SA, !SB'
+        )
+        at += 1
+    return "\n".join(lines)
+
 
 def pair_program(m: int, n: int, *, to_even: bool = False) -> str:
     """The program, of 64 along K in f16.

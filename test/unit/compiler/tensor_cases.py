@@ -104,7 +104,9 @@ class Shape:
             sides.append(self._tensor(f"{128 * self.group}x4xi32", f"e{words}"))
         if self.kind in VECTORS:
             rows = self.m // self.group, -(-self.n // 32) * 32
-            sides += [self._tensor(f"{one}x4xi8", "scale") for one in rows]
+            halves = " halves" * (self.m == 128 and self.group == 2)
+            sides.append(self._tensor(f"{rows[0]}x4xi8", "scale"))
+            sides.append(self._tensor(f"{rows[1]}x4xi8", f"scale{halves}"))
         ops = {
             (False, False): tile.tcgen05_mma, (True, False): tile.tcgen05_mma_sp,
             (False, True): tile.tcgen05_mma_scaled, (True, True): tile.tcgen05_mma_sp_scaled,
@@ -134,21 +136,26 @@ class Shape:
 
 
 def shapes() -> Iterator[Shape]:
-    """Every one that an op takes: not M = 64 of a sparse product, nor scaled pairs of M = 128."""
+    """Every one that an op takes: not M = 64 of a CTA in a sparse product.
+
+    Scale factors of a pair of M = 128 are of N of 64, 128 and 256, whose halves are powers of two.
+    """
     for kind, group, stationary, sparse in product(TYPES, (1, 2), (False, True), (False, True)):
         if stationary and (group == 2 or kind in VECTORS):
             continue
         rows = _rows(kind, group, stationary=stationary, sparse=sparse)
         columns = _columns(kind, group, stationary=stationary, sparse=sparse)
-        for types, m, n in product(TYPES[kind], rows, columns):
-            yield Shape(kind, group, stationary, sparse, types, m, n)
+        for types, m in product(TYPES[kind], rows):
+            halves = kind in VECTORS and (group, m) == (2, 128)
+            for n in [64, 128, 256] if halves else columns:
+                yield Shape(kind, group, stationary, sparse, types, m, n)
 
 
 def _rows(kind: str, group: int, *, stationary: bool, sparse: bool) -> list[int]:
     if stationary:
         return [32, 64, 128]
     if group == 2:
-        return [256] if sparse or kind in VECTORS else [128, 256]
+        return [256] if sparse else [128, 256]
     return [128] if sparse or kind in VECTORS else [64, 128]
 
 

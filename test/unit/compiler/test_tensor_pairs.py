@@ -6,13 +6,19 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 import tilec
+from tilec.frontend.contexts import new_context
+from tilec.frontend.parsing import parse
+from tilec.interpret import arithmetic_of, interpret
 from tilec.isa import TilecError, target
+from tilec.report.diagnostics import Source
 from tilec.sim import SimulationError
 
-from .pair_program import pair_program
+from ..interpret.arrays import contents, kernel_of, views
+from .pair_program import pair_program, scaled_pair
 
 
 def run(text: str, m: int, n: int) -> tuple[Any, Any]:
@@ -30,6 +36,37 @@ def test_products(m: int) -> None:
     """Of 256 rows each CTA has 128 lanes, of 128 rows 64 in two banks."""
     found, wanted = run(pair_program(m, 64), m, 64)
     np.testing.assert_array_equal(found, wanted)
+
+
+def test_scale_factors_of_128_rows(assemblers_for: Callable[..., list[Any]]) -> None:
+    """Those of B stand in two halves of the lanes: PTX ISA 9.7.16.10.7, on both simulators."""
+    text, rng = scaled_pair(), np.random.default_rng(6)
+    values, factors, images = [], [], []
+    for rows in (128, 256):
+        powers = rng.integers(-2, 3, (rows, 4))
+        numbers = rng.integers(-3, 4, (rows, 128))
+        values.append(numbers.astype(ml_dtypes.float8_e4m3fn))
+        factors.append(numbers * np.repeat(2.0**powers, 32, axis=1))
+        # Of A 64 rows of each CTA, of B 128 of each half: factor j of row r in row r mod 32, from
+        # byte 4·(r / 32) on.
+        image = np.full((2, 32, 16), 0x7F, np.uint8)
+        for row, j in np.ndindex(powers.shape):
+            part, inside = divmod(row, rows // 2)
+            image[part, inside % 32, inside // 32 * 4 + j] = 127 + powers[row, j]
+        images.append(image.reshape(64, 16).view(np.int8))
+    c = np.zeros((128, 256), np.float32)
+    given = [*values, *images, c]
+    compiled = tilec.compile(text, target="sm_100a", cache=False)
+    compiled.launch(*given, grid=2, device="sim").require_ok()
+    wanted = factors[0] @ factors[1].T
+    np.testing.assert_array_equal(c, wanted)
+    assert assemblers_for(target("sm_100a"))[-1].run(compiled.ptx, "sm_100a") == (0, "")
+    module, arithmetic = parse(Source("-", text), new_context()), arithmetic_of("f64")
+    function = kernel_of(module)
+    arrays = views(function, [*given[:4], c * 0], arithmetic)
+    done = interpret(function, arrays, arithmetic, grid=(2, 1, 1), target="sm_100a")
+    assert not done.findings, done.findings
+    np.testing.assert_array_equal(contents(arrays[4], done.memories[4]), wanted)
 
 
 def test_ptxas_takes_it(assemblers_for: Callable[..., list[Any]]) -> None:

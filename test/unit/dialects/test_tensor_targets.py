@@ -55,7 +55,7 @@ def m_and_n(kind: str, group: int, *, stationary: bool) -> tuple[list[int], list
     if stationary:
         return [32, 64, 128], [64, 128, 256]
     if group == 2:
-        # Of 128 rows of a pair `#tile.tensor<"scale">` has no place for SFB: the op says so.
+        # Of 128 rows of a pair SFB lies in halves: `test_tensor_emission` has those.
         return [256] if kind in VECTORS else [128, 256], [32, 128, 256] if kind == "i8" else [
             16,
             144,

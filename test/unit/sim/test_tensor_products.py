@@ -385,6 +385,39 @@ def test_products_of_other_shapes_do_not_follow_each_other(change, columns, says
     assert says in said if says else not said
 
 
+@pytest.mark.parametrize(
+    ("uses", "wrong"),
+    [
+        (("fill", "use", "use", "lastuse"), None), (("discard", "fill", "lastuse"), None),
+        (("use",), 0), (("fill", "lastuse", "use"), 2), (("fill", "discard", "lastuse"), 2),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("stationary", [False, True])
+def test_a_collector_is_filled_before_it_is_used(uses, wrong, stationary):
+    """PTX ISA 9.7.16.10.9: of A, or of B in one of four buffers; others do not count."""
+    one = named(f"tcgen05.mma{'.ws' * stationary}.cta_group::1.kind::f16")
+    text = tensor_product_kernel(one, SM_100A, one.describe(m=128, n=64)).ptx
+    line = re.search(r"\n *@%one tcgen05.mma.*", text)[0]
+    buffer = "b1" if stationary else "a"
+    lines = [line.replace("kind::f16", f"kind::f16.collector::{buffer}::{use}") for use in uses]
+    if stationary:
+        lines.insert(0, line.replace("kind::f16", "kind::f16.collector::b2::fill"))
+    text = text.replace(line, "".join(lines))
+    shown = [np.zeros((128, 64), np.float32), np.zeros((128, 32), np.uint8)]
+    shown += [np.zeros((64, 32), np.uint8), np.zeros((128, 64), np.float32)]
+    report = launch(text, "try_instruction", (1,), (128,), shown, arch="sm_100a")
+    if wrong is None:
+        assert not report.findings
+        return
+    (found,) = report.findings
+    said = (
+        f"takes {buffer.upper()} from the collector, which no product has filled, or the last has"
+    )
+    assert said in found.message
+    at = text[: text.index(lines[wrong + stationary])].count("\n") + 2
+    assert found.line == at
+
+
 def test_requests_for_columns_do_not_grow():
     """PTX ISA 9.7.16.7.1; columns given back between do not help."""
     alloc = "@%first tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [place], {};"
