@@ -89,7 +89,10 @@ class _Ready:
         self.stretch = stretch
         self.outs: list[Array] = stretch.arrays()
         self._dtypes = np.array([id(array.dtype) for array in self.outs], np.int64)
-        self.row = stretch.plan, id(self.outs), self._dtypes.ctypes.data
+        self._kept = np.zeros(len(self.outs), np.int64)
+        self.row = (
+            stretch.plan, id(self.outs), self._dtypes.ctypes.data, self._kept.ctypes.data,
+        )  # fmt: skip
 
 
 class Control:
