@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .alu import Array
 from .ptx import Module, read
 from .report import Report, SimulationError
 from .run import DEFAULT_STEPS, Run
-from .stepping.debugger import Debugger
+
+if TYPE_CHECKING:
+    from .stepping.debugger import Debugger
 
 __all__ = ["DEFAULT_STEPS", "launch"]
 

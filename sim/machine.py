@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,9 +22,11 @@ from .ptx.module import Instruction
 from .register_pool import RegisterPool
 from .registers import Registers
 from .tensor_memory import TensorMemory
-from .timeline.recorder import Recorder
 from .transfers import Transfers
 from .wave import Geometry
+
+if TYPE_CHECKING:
+    from .timeline.recorder import Recorder
 
 Step = Callable[[], None]
 """An instruction bound to its registers."""

@@ -6,13 +6,15 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from textwrap import fill
+from typing import TYPE_CHECKING
 
 from tilec.isa import TilecError
 from tilec.isa.wording import counted
 
-from .orders.summary import Orders
-from .timeline.timeline import Timeline
-from .timing.schedule import Recording
+if TYPE_CHECKING:
+    from .orders.summary import Orders
+    from .timeline.timeline import Timeline
+    from .timing.schedule import Recording
 
 
 class SimulationError(TilecError):

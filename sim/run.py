@@ -42,18 +42,17 @@ from .report import Finding, Report
 from .residency import resident_ctas
 from .scheduler import Scheduler
 from .special import WORKSPACE
-from .stepping.debugger import Debugger
 from .symbols import Symbols
 from .taint.unwritten import Unwritten
 from .taint.watcher import Watcher
 from .tensor.product import NUMERICS
-from .timeline.recorder import Recorder
 from .translator import Translator
 from .wave import Geometry
 
 if TYPE_CHECKING:
     from .orders.ops import Trace
     from .orders.recorder import OrderRecorder
+    from .stepping.debugger import Debugger
     from .timing.recorder import EventRecorder
 
 DEFAULT_STEPS = 5_000_000
@@ -160,6 +159,8 @@ class Run:
         if recording is not None:
             self._record(recording, timeline)
         elif timeline is not None:
+            from .timeline.recorder import Recorder  # noqa: PLC0415 (only there)
+
             number = geometry.number(within(timeline, geometry))
             machine.record(Recorder(machine, module, kernel, number))
         self._debugger = debugger

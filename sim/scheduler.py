@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 from tilec.isa import WARPGROUP_WARPS, TilecError
@@ -27,10 +27,12 @@ from .machine import Machine
 from .order import PATIENCE, Together, WarpByWarp
 from .queues import Queues
 from .report import SimulationError
-from .stepping.debugger import Debugger
 from .sync import BarrierSync, Gate, Members
 from .translator import Translator
 from .warps import lane_bits, whole_warps
+
+if TYPE_CHECKING:
+    from .stepping.debugger import Debugger
 
 VAIN_ROUNDS = 64
 """Times that threads look again, when none can go on, before that is called a deadlock."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,8 +21,10 @@ from .checks.operation import Operation
 from .observer import Observer
 from .phases import Phases, pack, unpack
 from .ptx.module import Instruction
-from .timeline.recorder import Recorder
 from .wave import Wave
+
+if TYPE_CHECKING:
+    from .timeline.recorder import Recorder
 
 
 @dataclass(slots=True)

@@ -8,6 +8,7 @@ asynchronous operations watched or orders explored.
 from __future__ import annotations
 
 import ctypes
+from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -39,6 +40,9 @@ _SIZES = {8: 0, 16: 1, 32: 2, 64: 3}
 _WORK = 8
 """Instructions that numpy executes in about the time of a load or store with checks."""
 _ALL = np.ones((1, 1, LANES), np.bool_)
+
+_asked: Counter[str] = Counter()
+"""How often numpy has executed instructions of each form in place of machine code."""
 
 
 class State:
@@ -163,7 +167,6 @@ class NativeAccess:
         self._kind = Access.WRITE if form.store else Access.READ
         self._allocation: Allocation | None = None
         self._counts = (0, 0, 0)
-        self._times = 0
         self._pattern = np.zeros(0, np.int64)
         self._shape = (0, 0, 0)
         self._function: Callable[..., int] | None = None
@@ -201,8 +204,8 @@ class NativeAccess:
     def _prepare(self) -> bool:
         """Whether machine code may be used."""
         state, machine, form = self._state, self._machine, self._form
-        if self._times < choice.AFTER and not state.has(form.name):
-            self._times += 1
+        if _asked[form.name] < choice.AFTER and not state.has(form.name):
+            _asked[form.name] += 1
             return False
         if not state.ready():
             return False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from tilec.isa import LANES
@@ -22,7 +22,6 @@ from .stretches import Stretch
 
 if TYPE_CHECKING:
     from ..queues import Queues
-    from ..scheduler import Scheduler
 
 _CALL = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 _AT = {name: n for n, name in enumerate(STATE)}
@@ -34,6 +33,14 @@ BLOCKS = 2000
 _TRIES, _FEW = 4, 4
 """After so many beginnings at a block, so many blocks each must have been run on average: to begin
 takes about as long as numpy takes for so many."""
+
+
+class Scheduling(Protocol):
+    """What is taken over from the scheduler: see `Scheduler`."""
+
+    queues: Queues
+    turn: int
+    max_steps: int
 
 
 class Came(Enum):
@@ -89,7 +96,10 @@ class _Ready:
         self.stretch = stretch
         self.outs: list[Array] = stretch.arrays()
         self._dtypes = np.array([id(array.dtype) for array in self.outs], np.int64)
-        self.row = stretch.plan, id(self.outs), self._dtypes.ctypes.data
+        self._kept = np.zeros(len(self.outs), np.int64)
+        self.row = (
+            stretch.plan, id(self.outs), self._dtypes.ctypes.data, self._kept.ctypes.data,
+        )  # fmt: skip
 
 
 class Control:
@@ -134,7 +144,7 @@ class Control:
             found = self._blocks[id(frame)] = _Blocks(frame)
         return found
 
-    def run(self, scheduler: Scheduler, group: Group, code: Code) -> Came | None:
+    def run(self, scheduler: Scheduling, group: Group, code: Code) -> Came | None:
         """Execute a group's block, and what follows, as far as machine code can.
 
         Args:
@@ -179,7 +189,7 @@ class Control:
         blocks.tries[first] = tries + 1, runs
         return self._end(scheduler, group, blocks, status)
 
-    def _begin(self, scheduler: Scheduler, group: Group, blocks: _Blocks) -> None:
+    def _begin(self, scheduler: Scheduling, group: Group, blocks: _Blocks) -> None:
         """Take over the groups of the scheduler."""
         machine, state, groups = self._machine, self._state, self._groups
         shape = machine.shape
@@ -223,7 +233,7 @@ class Control:
         number = int((row[_OF_GROUP["mask"]] - self._masks.ctypes.data) // self._masks[0].nbytes)
         return self._masks[number].copy()
 
-    def _end(self, scheduler: Scheduler, group: Group, blocks: _Blocks, status: int) -> Came:
+    def _end(self, scheduler: Scheduling, group: Group, blocks: _Blocks, status: int) -> Came:
         """Give the groups back."""
         machine, state, groups = self._machine, self._state, self._groups
         scheduler.turn, machine.steps = (int(n) for n in state[_AT["turn"] : _AT["max_steps"]])

@@ -48,8 +48,9 @@ BLOCK = (
 decides at its end, or -1; where the threads go then; how often it has run, for how many warps and
 threads."""
 
-STRETCH = ("plan", "outs", "dtypes")
-"""Fields of a stretch: its plan, the list of arrays for its results, and these arrays' dtypes."""
+STRETCH = ("plan", "outs", "dtypes", "kept")
+"""Fields of a stretch: its plan, the list of arrays for its results, these arrays' dtypes, and room
+for what stood in the list."""
 
 _FLAGS = 0x1 | 0x4 | 0x100 | 0x400
 """numpy's flags of an array of its own, in C's order, aligned and writable."""
@@ -186,56 +187,96 @@ def _pick() -> str:
     return f.end()
 
 
-def _fit() -> str:
-    """`fit(state, stretch)`: whether there is an array for each result, of nobody else's."""
-    f = _Text("define internal i64 @fit(ptr %state, ptr %stretch)")
-    plan, outs, dtypes = (f.load("%stretch", _field(STRETCH, n), "ptr") for n in STRETCH)
+def _fits() -> str:
+    """`fits(state, array, entry, dtype)`: whether an array is for a result, and nobody else's."""
+    f = _Text("define internal i64 @fits(ptr %state, ptr %array, ptr %entry, i64 %dtype)")
+    mode = f.load("%entry", 8 * driver.OUTPUT.index("mode"))
+    one = f.is_("eq", mode, driver.UNIFORM)
+    flags = f.value(f"and i32 {f.load('%array', driver.DATA + 48, 'i32')}, {_FLAGS}")
+    wrong = [
+        f.is_("ne", f.load("%array", 0), 1),
+        f.is_("ne", f.load("%array", driver.DATA + 32), 0),
+        f.is_("ne", f.load("%array", driver.DATA + 40), "%dtype"),
+        f.is_("ne", f.load("%array", driver.DATA + 8, "i32"), 3, "i32"),
+        f.is_("ne", flags, _FLAGS, "i32"),
+    ]
+    some = wrong[0]
+    for other in wrong[1:]:
+        some = f.value(f"or i1 {some}, {other}")
+    with f.when(some):
+        f.leave(0)
+    extents = f.load("%array", driver.DATA + 16, "ptr")
+    for axis, extent in enumerate((f.state("ctas"), f.state("warps"), LANES)):
+        wanted = f.value(f"select i1 {one}, i64 1, i64 {extent}")
+        with f.when(f.is_("ne", f.load(extents, 8 * axis), wanted)):
+            f.leave(0)
+    f.do("ret i64 1")
+    return f.end()
+
+
+def _results(f: _Text) -> tuple[str, str, str]:
+    """Of a stretch: how many results it has, the table of them, and the list of their arrays."""
+    plan, outs = (f.load("%stretch", _field(STRETCH, n), "ptr") for n in ("plan", "outs"))
     number = f.load(plan, 8 * driver.PLAN.index("outputs"))
     table = f.load(plan, 8 * driver.PLAN.index("output_table"), "ptr")
-    items = f.load(outs, driver.ITEMS, "ptr")
-    shape = f.state("ctas"), f.state("warps"), LANES
+    return number, table, f.load(outs, driver.ITEMS, "ptr")
+
+
+def _register(f: _Text, entry: str) -> str:
+    """Where the list of registers has that of a result."""
+    registers = f.load(f.state("registers"), driver.ITEMS, "ptr")
+    return f.at(registers, f.op("mul", f.load(entry, 8 * driver.OUTPUT.index("slot")), 8))
+
+
+def _lend() -> str:
+    """`lend(state, stretch)`: whether there is an array for each result.
+
+    Registers that nobody else has are written in place: they stand in the list of arrays while the
+    stretch is executed, and what stood there is kept.
+    """
+    f = _Text("define internal i64 @lend(ptr %state, ptr %stretch)")
+    number, table, items = _results(f)
+    dtypes, kept = (f.load("%stretch", _field(STRETCH, n), "ptr") for n in ("dtypes", "kept"))
     with f.loop(number) as n:
+        at = f.op("mul", n, 8)
         entry = f.at(table, f.op("mul", n, 8 * len(driver.OUTPUT)))
-        array = f.load(items, f.op("mul", n, 8), "ptr")
-        mode = f.load(entry, 8 * driver.OUTPUT.index("mode"))
-        one = f.is_("eq", mode, driver.UNIFORM)
-        wrong = [
-            f.is_("ne", f.load(array, 0), 1),
-            f.is_("ne", f.load(array, driver.DATA + 32), 0),
-            f.is_("ne", f.load(array, driver.DATA + 40), f.load(dtypes, f.op("mul", n, 8))),
-            f.is_("ne", f.load(array, driver.DATA + 8, "i32"), 3, "i32"),
-        ]
-        flags = f.value(f"and i32 {f.load(array, driver.DATA + 48, 'i32')}, {_FLAGS}")
-        wrong.append(f.is_("ne", flags, _FLAGS, "i32"))
-        some = wrong[0]
-        for other in wrong[1:]:
-            some = f.value(f"or i1 {some}, {other}")
-        with f.when(some):
-            f.leave(0)
-        extents = f.load(array, driver.DATA + 16, "ptr")
-        for axis, extent in enumerate(shape):
-            wanted = f.value(f"select i1 {one}, i64 1, i64 {extent}")
-            with f.when(f.is_("ne", f.load(extents, 8 * axis), wanted)):
+        dtype, spare = f.load(dtypes, at), f.load(items, at, "ptr")
+        register = f.load(_register(f, entry), 0, "ptr")
+        given = f"ptr {entry}, i64 {dtype}"
+        own = f.value(f"call i64 @fits(ptr %state, ptr {register}, {given})")
+        f.store("ptr", "null", kept, at)
+        with f.when(f.is_("ne", own, 0)):
+            f.store("ptr", spare, kept, at)
+            f.store("ptr", register, items, at)
+        with f.when(f.is_("eq", own, 0)):
+            new = f.value(f"call i64 @fits(ptr %state, ptr {spare}, {given})")
+            with f.when(f.is_("eq", new, 0)):
+                with f.loop(n) as before:
+                    place = f.op("mul", before, 8)
+                    other = f.load(kept, place, "ptr")
+                    with f.when(f.is_("ne", other, "null", "ptr")):
+                        f.store("ptr", other, items, place)
                 f.leave(0)
     f.do("ret i64 1")
     return f.end()
 
 
 def _exchange() -> str:
-    """`exchange(state, stretch)`: let registers be the results, and keep what they were."""
-    f = _Text("define internal void @exchange(ptr %state, ptr %stretch)")
-    plan, outs = (f.load("%stretch", _field(STRETCH, n), "ptr") for n in STRETCH[:2])
-    number = f.load(plan, 8 * driver.PLAN.index("outputs"))
-    table = f.load(plan, 8 * driver.PLAN.index("output_table"), "ptr")
-    items = f.load(outs, driver.ITEMS, "ptr")
-    registers = f.load(f.state("registers"), driver.ITEMS, "ptr")
+    """`exchange(state, stretch, done)`: let registers be the results, and keep what they were."""
+    f = _Text("define internal void @exchange(ptr %state, ptr %stretch, i1 %done)")
+    number, table, items = _results(f)
+    kept = f.load("%stretch", _field(STRETCH, "kept"), "ptr")
     with f.loop(number) as n:
-        entry = f.at(table, f.op("mul", n, 8 * len(driver.OUTPUT)))
-        slot = f.op("mul", f.load(entry, 8 * driver.OUTPUT.index("slot")), 8)
         at = f.op("mul", n, 8)
-        new, old = f.load(items, at, "ptr"), f.load(registers, slot, "ptr")
-        f.store("ptr", old, items, at)
-        f.store("ptr", new, registers, slot)
+        entry = f.at(table, f.op("mul", n, 8 * len(driver.OUTPUT)))
+        spare = f.load(kept, at, "ptr")
+        with f.when(f.is_("ne", spare, "null", "ptr")):
+            f.store("ptr", spare, items, at)
+        with f.when(f.both(f.is_("eq", spare, "null", "ptr"), "%done")):
+            place = _register(f, entry)
+            new, old = f.load(items, at, "ptr"), f.load(place, 0, "ptr")
+            f.store("ptr", old, items, at)
+            f.store("ptr", new, place)
     f.do("ret void")
     return f.end()
 
@@ -309,7 +350,7 @@ def _advance() -> str:
     with f.loop(f.op("sub", f.of_block(block, "stretches"), begin)) as n:
         now = f.op("add", n, begin)
         stretch = f.at(table, f.op("mul", now, 8 * len(STRETCH)))
-        fits = f.value(f"call i64 @fit(ptr %state, ptr {stretch})")
+        fits = f.value(f"call i64 @lend(ptr %state, ptr {stretch})")
         with f.when(f.is_("eq", fits, 0)):
             f.set_state("resume", f.op("add", now, 1))
             f.leave(ARRAYS)
@@ -318,11 +359,12 @@ def _advance() -> str:
             f"call i64 {run}(ptr {plan}, ptr {registers}, ptr {initial}, ptr {outs}, "
             f"ptr {merge}, i64 {ctas}, i64 {warps})"
         )
-        with f.when(f.is_("ne", status, driver.DONE)):
+        done = f.is_("eq", status, driver.DONE)
+        f.do(f"call void @exchange(ptr %state, ptr {stretch}, i1 {done})")
+        with f.when(f.not_(done)):
             f.set_state("resume", f.op("add", now, 1))
             again = f.is_("eq", status, driver.RESHAPE)
             f.leave(f.value(f"select i1 {again}, i64 {ARRAYS}, i64 {REFUSED}"))
-        f.do(f"call void @exchange(ptr %state, ptr {stretch})")
     f.set_state("resume", 0)
     f.set_group(row, "turn", f.state("turn"))
     # Where the threads go
@@ -392,5 +434,5 @@ def _advance() -> str:
 
 def text() -> str:
     """The IR of the functions."""
-    parts = (_count(), _enter(), _pick(), _fit(), _exchange(), _part(), _advance())
+    parts = (_count(), _enter(), _pick(), _fits(), _lend(), _exchange(), _part(), _advance())
     return "\n".join(parts)

@@ -31,6 +31,7 @@ from ..tensor.indices import indices_of
 from . import driver
 from .choice import library_for
 from .lanes import BITS, INTS, Lanes, splat
+from .library import Library
 
 MOST = 50
 """The largest exponent of a factor, and less one the least but for zeros: so the exponents of
@@ -327,6 +328,7 @@ class FragmentProducts:
         mask = -(1 << (52 - _MANTISSAS[step.rounding]))
         self._numbers = min(step.terms, form.shape.k), step.fraction, step.zero_exponent, mask
         self._run: Callable[..., int] | None = None
+        self._library: Library | None = None  # which owns the code
         a, b = (form.operand(name).type.name for name in "ab")
         self._name = f"product_{form.shape}_{a}_{b}_{crc32(form.ptx.encode())}"
 
@@ -345,7 +347,7 @@ class FragmentProducts:
                 found.load({self._name: text}, _DECLARED)
             address = found.address(self._name)
             assert address is not None
-            self._run = _CALL(address)
+            self._library, self._run = found, _CALL(address)
         d = np.empty(given[2].shape, np.uint32)
         arrays = [id(x) for x in (*given, d)]
         return None if self._run(*arrays, warps, *self._numbers) else Fragment(d)

@@ -8,7 +8,6 @@ that a transformation could lose bits go through exact rationals one by one.
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -113,6 +112,8 @@ def _exact(a: float, b: float, c: float, rounding: str) -> float:
         return a * b + c
     if not math.isfinite(c):
         return c
+    from fractions import Fraction  # noqa: PLC0415 (for few elements)
+
     exact = Fraction(a) * Fraction(b) + Fraction(c)
     if exact == 0:
         sign = math.copysign(1, a) * math.copysign(1, b)
