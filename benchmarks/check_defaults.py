@@ -51,6 +51,7 @@ DEPTHS, BETWEEN = (256, 768), 512
 STEPS = 1 << 30
 ASKED = ("mbarrier", "tcgen05.commit")
 """What touches mbarriers alone."""
+MULTICAST = ".multicast::cluster"
 Quantities = dict[str, float]
 
 
@@ -132,10 +133,12 @@ def simulated(launch: Mapping[str, Any]) -> tuple[Quantities, dict[str, float]]:
     # An mbarrier is asked as often as it takes: that is no work of the kernel's.
     data = [one for one in report.lines if not one.instruction.startswith(ASKED)]
     wavefronts = sum(one.wavefronts for one in data)
+    # Of what a copy brings to several CTAs each asks L2 for its part.
+    asked = sum(one.copied / (shared_by if MULTICAST in one.instruction else 1) for one in data)
     found = {
         "instructions": report.warp_instructions - polls,
         "wavefronts": wavefronts + (report.operand_bytes + report.copied) / SHARED_BYTES,
-        "loaded": report.sectors * 32 + report.copied / shared_by,
+        "loaded": report.sectors * 32 + asked,
     }
     matrix = {one.form: one.warps / tiles for one in report.matrix}
     return {name: value / tiles for name, value in found.items()}, matrix

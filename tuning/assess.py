@@ -25,14 +25,14 @@ from .counting import Counts, count, plain_launch
 from .counting.launches import PlainLaunch
 from .declared import Tunable
 from .errors import TuningError
-from .model import estimate
+from .model import estimate, shared_passes
 from .problems import Problem
 from .registers import estimate_registers, most_registers
 from .same_bits import has_bits_of_default
 from .store import Outcome, State
 
 CONFLICTS = 0.5
-"""The share of conflicts in wavefronts from which a candidate is refused."""
+"""The share of conflicts in passes over shared memory from which a candidate is refused."""
 _SPILLING = 1.2
 """Estimated registers over those that there are from which it is refused: estimates are that far
 from what ptxas takes."""
@@ -195,9 +195,14 @@ def _held(
 
 
 def _check_conflicts(found: Counts) -> None:
-    if found.conflicts > CONFLICTS * max(found.wavefronts, 1):
-        share = found.conflicts / found.wavefronts
-        raise RefusedError("bank conflicts", f"{share:.0%} of its wavefronts")
+    """See that not half of all passes over shared memory are conflicts, copies' and products' too.
+
+    Sums that leave through shared memory once for a whole loop of products may meet in its banks.
+    """
+    passes = shared_passes(found)
+    if found.conflicts > CONFLICTS * max(passes, 1):
+        share = found.conflicts / passes
+        raise RefusedError("bank conflicts", f"{share:.0%} of its passes over shared memory")
 
 
 def _check_bits(task: Task, candidate: Mapping[str, int], problem: Problem) -> None:

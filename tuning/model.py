@@ -92,7 +92,7 @@ def estimate(
     missed = _missed(loaded, counts.distinct, footprint, gpu)
     cycles = {
         "tensor": _tensor_cycles(counts, target),
-        "shared": counts.wavefronts + (counts.operand_bytes + counts.copied) / SHARED_BYTES,
+        "shared": shared_passes(counts),
         "l2": loaded / l2_bytes,
         "issue": counts.warp_instructions / ISSUED,
         "special": counts.units.get(SPECIAL, 0.0) * SPECIAL_CYCLES,
@@ -107,6 +107,11 @@ def estimate(
     throughput = max(at_best, longest["tensor"], longest["shared"], longest["issue"]) / gpu.hertz
     seconds = (longest[limit] + begun) / gpu.hertz
     return Estimate(seconds, limit, cycles, waves, resident, throughput)
+
+
+def shared_passes(counts: Counts) -> float:
+    """Passes over shared memory, a cycle of an SM each: of threads, copies, and products."""
+    return counts.wavefronts + (counts.operand_bytes + counts.copied) / SHARED_BYTES
 
 
 def of_busiest(ctas: int, held: int, sms: int) -> int:

@@ -18,6 +18,8 @@ from tilec.isa import TilecError
 from tilec.runtime.cuda.timing import Timing
 from tilec.tools import tile_tune
 from tilec.tuning import load
+from tilec.tuning.assess import RefusedError, _check_conflicts
+from tilec.tuning.counting import Counts
 from tilec.tuning.measure import timed
 from tilec.tuning.problems import problem
 from tilec.tuning.same_bits import has_bits_of_default
@@ -354,3 +356,14 @@ def test_clusters_stages_and_the_order_of_tiles_are_searched(tmp_path: Path) -> 
     assert counts[1, 16, 2]["distinct"] < 0.6 * counts[1, 1, 2]["distinct"]
     assert study.best is not None
     assert (study.best.candidate["C"], study.best.candidate["R"]) == (2, 16)
+
+
+@pytest.mark.parametrize(("operands", "refused"), [(0, True), (100 * 128, False)])
+def test_conflicts_of_what_a_kernel_does_once_are_no_reason(operands: int, refused: bool) -> None:
+    """60 of 100 passes of a loop's threads are; 60 of 200 are not, where products read the rest."""
+    found = Counts(wavefronts=100, conflicts=60, operand_bytes=operands)
+    if refused:
+        with pytest.raises(RefusedError, match="bank conflicts"):
+            _check_conflicts(found)
+    else:
+        _check_conflicts(found)
