@@ -35,7 +35,7 @@ _MEANINGS: dict[str, Registered] = {}
 _FILES = (
     *("arith", "scf", "gpu", "memref", "memory", "copies", "views", "products", "atomics"),
     *("barriers", "boxes", "warpgroups", "wmma", "threads", "clusters", "linalg", "vector"),
-    *("tensor_memory", "tcgen05", "accumulators", "affine", "launch_control"),
+    *("tensor_memory", "tcgen05", "tcgen05_cp", "accumulators", "affine", "launch_control"),
 )
 
 

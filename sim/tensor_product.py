@@ -21,7 +21,7 @@ from tilec.layout.tensor_memory import accumulator, left_operand
 from .alu import Array
 from .binding import Binding
 from .checks.in_flight import Thread
-from .checks.tensor_memory import Accumulator
+from .checks.tensor_records import Accumulator
 from .ptx.module import Integer, Operand, Vector
 from .shared_operands import CHUNK, gather
 from .tensor.tensor_product import Sides, multiply_tensors

@@ -1,4 +1,4 @@
-"""`tile.tcgen05_mma` and its kin: what one thread has done in tensor memory, and its commits.
+"""`tile.tcgen05_mma` and its kin: what one thread multiplies in tensor memory, and its commits.
 
 Each product and copy is done when it is issued; others know of it when they have waited for an
 mbarrier that a later commit of the thread has told.
@@ -12,35 +12,26 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from tilec.dialects.tile.ops.tcgen05 import TensorProductOp
-from tilec.dialects.tile.ops.tcgen05_cp import Tcgen05CpOp
-from tilec.dialects.tile.tensor import SCALES
 from tilec.interpret.arithmetic.base import Scales
 from tilec.interpret.call import Call
 from tilec.interpret.cta import Cta
 from tilec.interpret.meanings.barriers import arrive, find
 from tilec.interpret.meanings.products import Factors, multiply
 from tilec.interpret.memory import View
-from tilec.interpret.numbers import BYTE, Array, Number, wrap
-from tilec.interpret.places import find_places
+from tilec.interpret.numbers import BYTE, Array, Number
 from tilec.interpret.registry import meaning
 from tilec.interpret.sides import Side, element_of
 from tilec.interpret.tensor import Elements, Pipe, TensorView, elements, only
 from tilec.ir.mlir import ir
 from tilec.isa import LANES
 from tilec.isa.tensor_memory import LANES as TENSOR_LANES
-from tilec.isa.tensor_memory import CopyShape
-from tilec.layout.tensor_memory import copied, metadata
+from tilec.layout.tensor_memory import metadata
 
 if TYPE_CHECKING:
     from tilec.isa.described_product import DescribedProduct
 
-_SIXTEEN = 16
-"""Elements that stand together where a copy makes bytes of them, in as many bytes."""
-_CORE = 32
-"""Rows of scale factors that a copy brings, of each of which four stand side by side."""
 
-
-def _pipe(call: Call) -> tuple[Pipe, int, int]:
+def pipe_of(call: Call) -> tuple[Pipe, int, int]:
     """What the one active thread has done, its warp's number in the cluster, and in the CTA."""
     thread, cta = int(np.flatnonzero(call.active)[0]), call.cta
     assert cta.order is not None
@@ -50,15 +41,15 @@ def _pipe(call: Call) -> tuple[Pipe, int, int]:
     return cta.pipes[thread], cta.rank * cta.warps + warp, warp
 
 
-def _issue(call: Call) -> tuple[Pipe, int, int]:
+def issue(call: Call) -> tuple[Pipe, int, int]:
     """The same of a thread that begins something."""
-    pipe, agent, warp = _pipe(call)
+    pipe, agent, warp = pipe_of(call)
     assert call.cta.order is not None
     pipe.issue(call.cta.order.known(agent))
     return pipe, agent, warp
 
 
-def _ctas(call: Call, group: int) -> list[Cta]:
+def ctas_of(call: Call, group: int) -> list[Cta]:
     """The CTAs that take part: of a pair both."""
     if group == 1:
         return [call.cta]
@@ -79,8 +70,8 @@ class _Product:
         assert isinstance(op, TensorProductOp)
         self._call, self._op = call, op
         self.form: DescribedProduct = call.fact("product", lambda: op.product)
-        self._pipe, self._agent, self._warp = _issue(call)
-        self.ctas = _ctas(call, self.form.group)
+        self._pipe, self._agent, self._warp = issue(call)
+        self.ctas = ctas_of(call, self.form.group)
         names = op.MATRICES
         self._memory = {name: values[at + (at > 2)] for at, name in enumerate(names)}
         self._options = call.fact("options", lambda: op.options)
@@ -246,95 +237,6 @@ def _product(call: Call, *values: Array | View | TensorView) -> None:
         _Product(one, values).run()
 
 
-@meaning("tile.tcgen05_cp", meets=True)
-def _copy(call: Call, source: View, target: TensorView, *indices: Array) -> None:
-    for one in call.of_each_thread():
-        _copy_rows(one, source, target, indices)
-
-
-def _copy_rows(call: Call, source: View, target: TensorView, indices: Sequence[Array]) -> None:
-    """Copy rows of bytes, of each CTA that takes part from its own to its own memory."""
-    op, arithmetic = call.op, call.arithmetic
-    assert isinstance(op, Tcgen05CpOp)
-    shape = call.fact("shape", lambda: op.copied)
-    group = call.fact("group", lambda: op.group)
-    pipe, agent, warp = _issue(call)
-    rank = len(source.sizes)
-    image = call.fact("image", lambda: op.is_image)
-    taken = shape.rows, shape.bits // source.buffer.number.bits
-    if image:
-        taken = shape.rows * shape.bits // _CORE, SCALES
-    places, inside = find_places(call, source, indices[:rank], taken, each=False, transposed=False)
-    if not inside.all():
-        call.report("bounds", "copies from outside its buffer")
-    *leading, row, col = (int(call.uniform(one, "an index")) for one in indices[rank:])
-    extents = call.fact("extents", lambda: ir.MemRefType(call.operand_type(1)).shape[:-2])
-    matrix = int(np.ravel_multi_index(leading, extents, mode="clip")) if leading else 0
-    held = target.buffer.held == "scale"
-    rows = shape.rows * shape.bits // _CORE if held else shape.rows
-    width = SCALES if held else shape.bits // _CORE * target.buffer.packed
-    cols = slice(col, col + width)
-    for cta in _ctas(call, group):
-        buffer = cta.buffer(source.buffer.shared)
-        issuer = agent, warp if cta is call.cta else None
-        cta.shared.read_by(buffer, np.unique(places), issuer, pipe.source, call.report)
-        data = _unpacked(buffer.data[places], call.fact("bits", lambda: op.element_bits))
-        found = _as_held(call, data, buffer.number, target.number)
-        if held and not image:  # those of row r in row r mod 32, from byte 4·(r / 32) on
-            split = found.reshape(-1, _CORE, found.shape[-1] // SCALES, SCALES)
-            found = split.transpose(0, 2, 1, 3).reshape(rows, SCALES)
-        for first, at, count in _runs(shape, row, target, rows, whole=held):
-            where = elements(target, matrix, slice(at, at + count), cols)
-            part = found[first : first + count]
-            cta.tensor.write_by(where, part, agent, pipe, arithmetic, call.report)
-
-
-def _runs(
-    shape: CopyShape, row: int, target: TensorView, rows: int, *, whole: bool
-) -> list[tuple[int, int, int]]:
-    """First row of the source, row of the target, and how many go on, of all that is written.
-
-    Args:
-        shape: what is copied.
-        row: of the target.
-        target: where it goes.
-        rows: of the source.
-        whole: whether they go to as many rows, one after the other.
-    """
-    if whole or target.buffer.rows // target.buffer.group < TENSOR_LANES:
-        return [(0, row, rows)]  # A that other banks of lanes have, too, is known of the first
-    found = []
-    for lanes in copied(shape):
-        ends = [*(np.flatnonzero(np.diff(lanes) != 1) + 1).tolist(), len(lanes)]
-        for first, end in zip([0, *ends], ends, strict=False):
-            found.append((first, row + int(lanes[first]), end - first))
-    return found
-
-
-def _unpacked(values: Array, bits: int) -> Array:
-    """Rows of bytes whose sixteens begin with as many elements of so many bits; 0 for as they are.
-
-    Those of 4 bits stand in the middle of their byte then: PTX ISA 9.7.16.10.4.
-    """
-    if not bits:
-        return values
-    codes = np.asarray(values).astype(np.uint8).reshape(*values.shape[:-1], -1, _SIXTEEN)
-    split = np.unpackbits(codes[..., : 2 * bits], axis=-1, bitorder="little")
-    each = split.reshape(*codes.shape, bits).astype(np.int64) @ (1 << np.arange(bits))
-    return wrap((each << (2 if bits == 4 else 0)).reshape(values.shape), BYTE.bits)
-
-
-def _as_held(call: Call, values: Array, source: Number, target: Number) -> Array:
-    """What is copied, as the target's elements."""
-    if source == target:
-        return values
-    if source.bits != BYTE.bits or target.bits != BYTE.bits:
-        call.unknown(f"a copy of {source} to {target}")
-    if source == BYTE:
-        return call.arithmetic.decode(values & 0xFF, target)
-    return wrap(call.arithmetic.encode(values, source), BYTE.bits)
-
-
 @meaning("tile.tcgen05_commit", meets=True)
 def _commit(call: Call, barriers: View, index: Array, *mask: Array) -> None:
     for one in call.of_each_thread():
@@ -345,7 +247,7 @@ def _tell(call: Call, barriers: View, index: Array, mask: Sequence[Array]) -> No
     """Arrive, and let who waits know of all that the thread has done in tensor memory."""
     order, ctas = call.cta.order, call.cta.cluster.ctas
     assert order is not None
-    clock = _pipe(call)[0].commit(order)
+    clock = pipe_of(call)[0].commit(order)
     ranks = int(call.uniform(mask[0])) if mask else 1 << call.cta.rank
     for cta in (cta for cta in ctas if ranks >> cta.rank & 1):
         found = find(call, cta, barriers, index)

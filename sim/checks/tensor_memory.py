@@ -9,8 +9,7 @@ barrier orders: what one issues comes after what the other has issued before.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from tilec.isa.tensor_memory import COLUMNS
@@ -25,6 +24,7 @@ from .in_flight import InFlight, Thread
 from .operation import Operation
 from .progress import Progress
 from .tensor_fences import TensorFences
+from .tensor_records import Accumulator, TensorTouch, Wrong, differ
 
 if TYPE_CHECKING:
     from ..orders.recorder import OrderRecorder
@@ -32,44 +32,6 @@ if TYPE_CHECKING:
 _BEFORE, _AFTER = (f"a tcgen05.fence::{side}_thread_sync" for side in ("before", "after"))
 _DEALLOCATES = "deallocates"
 """What no fence is needed for."""
-
-
-class _Wrong(NamedTuple):
-    """What is wrong with an access: in words, and whether it lacks no more than a fence."""
-
-    words: str
-    fence: bool = False
-
-
-class Accumulator(NamedTuple):
-    """The sums of a product: the first lane and column, rows and columns."""
-
-    lane: int
-    column: int
-    m: int
-    n: int
-
-
-def _differ(one: Accumulator | None, other: Accumulator | None) -> bool:
-    """Whether two products have sums of other shapes in the same lanes; not of two copies."""
-    return one is not None and other is not None and one != other and one.lane == other.lane
-
-
-@dataclass(slots=True)
-class _Touch:
-    """The last load or store of a column by a warp.
-
-    Attributes:
-        instruction: the load or store.
-        over: when its warp had waited for it; 0 if it has not.
-        stores: whether it is a store.
-        fenced: when its warp, after that, executed `tcgen05.fence::before_thread_sync`.
-    """
-
-    instruction: Instruction
-    over: int
-    stores: bool
-    fenced: int = 0
 
 
 class TensorChecks:
@@ -89,7 +51,7 @@ class TensorChecks:
         """Begin a wave."""
         self._writers: dict[int, list[Operation | None]] = {}
         self._readers: dict[int, list[Operation]] = {}
-        self._touches: dict[int, dict[int, dict[int, _Touch]]] = {}
+        self._touches: dict[int, dict[int, dict[int, TensorTouch]]] = {}
         self._open: dict[Thread, list[Operation]] = {}
         self._commits: dict[Thread, Commit] = {}
         self._issuers: dict[int, tuple[int, int, int]] = {}
@@ -207,7 +169,7 @@ class TensorChecks:
         for operation in found.values():
             issuer_cta, issuer, when = self._issuers[operation.number]
             before = self._accumulators[operation.number]
-            if not _differ(accumulator, before):
+            if not differ(accumulator, before):
                 if (issuer_cta, issuer) == (cta, warp):
                     continue
                 if self._seen(thread, issuer_cta, issuer) >= when:
@@ -216,7 +178,7 @@ class TensorChecks:
             elif operation.visible(self.progress.clocks, cta, warp):
                 continue
             else:
-                wrong = _Wrong(self._unseen(operation, "writes as another shape"))
+                wrong = Wrong(self._unseen(operation, "writes as another shape"))
             if wrong:
                 self._say(instruction, thread, f"{verb} columns of tensor memory", wrong)
                 return
@@ -282,14 +244,14 @@ class TensorChecks:
 
     def _early(
         self, operation: Operation, cta: int, warp: int, does: str, verb: str = ""
-    ) -> _Wrong | None:
+    ) -> Wrong | None:
         """Why a warp's next access may come before a product is over; None if it may not."""
         if not operation.visible(self.progress.clocks, cta, warp):
-            return _Wrong(self._unseen(operation, does))
+            return Wrong(self._unseen(operation, does))
         if verb == _DEALLOCATES or self.fences.visible(operation, cta, warp):
             return None
         what = f"which {self._named(operation.instruction)} {does}"
-        return _Wrong(f"{what}, without {_AFTER} behind the wait for its commit", fence=True)
+        return Wrong(f"{what}, without {_AFTER} behind the wait for its commit", fence=True)
 
     def _named(self, instruction: Instruction) -> str:
         line = self.findings.module.written_line(instruction.position)
@@ -305,7 +267,7 @@ class TensorChecks:
         self, instruction: Instruction, cta: int, warp: int, columns: Array, *, stores: bool
     ) -> None:
         self._follow()
-        made = _Touch(instruction, 0, stores)
+        made = TensorTouch(instruction, 0, stores)
         own = self._touches.setdefault(cta, {}).setdefault(warp, {})
         for column in columns.tolist():
             own[column] = made
@@ -362,26 +324,26 @@ class TensorChecks:
                     )
                     return
 
-    def _undone(self, touch: _Touch, seen: int, *, same: bool) -> _Wrong | None:
+    def _undone(self, touch: TensorTouch, seen: int, *, same: bool) -> Wrong | None:
         what = self._named(touch.instruction)
         if not touch.over:
             wait = "st" if touch.stores else "ld"
-            return _Wrong(f"before a tcgen05.wait::{wait} for {what}")
+            return Wrong(f"before a tcgen05.wait::{wait} for {what}")
         if not same and seen < touch.over:
-            return _Wrong(f"without a barrier between it and {what}")
+            return Wrong(f"without a barrier between it and {what}")
         return None
 
-    def _unfenced(self, touch: _Touch, seen: int, sure: int) -> _Wrong | None:
+    def _unfenced(self, touch: TensorTouch, seen: int, sure: int) -> Wrong | None:
         """What is missing around the barrier behind a load or store, which a warp has seen."""
         what = self._named(touch.instruction)
         if not touch.fenced or seen < touch.fenced:
             words = f"without {_BEFORE} between {what} and the barrier behind it"
-            return _Wrong(words, fence=True)
+            return Wrong(words, fence=True)
         if sure < touch.fenced:
-            return _Wrong(f"without {_AFTER} behind the barrier after {what}", fence=True)
+            return Wrong(f"without {_AFTER} behind the barrier after {what}", fence=True)
         return None
 
-    def _say(self, instruction: Instruction, thread: Thread, does: str, wrong: _Wrong) -> None:
+    def _say(self, instruction: Instruction, thread: Thread, does: str, wrong: Wrong) -> None:
         """Note what an access lacks: only advice if that is a fence, and the kernel has none."""
         self._blame(
             instruction,
