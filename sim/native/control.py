@@ -73,7 +73,7 @@ class _Blocks:
 
     def add(self, number: int, code: Code) -> None:
         """A block is for machine code from now on."""
-        ready = [_Ready(stretch) for stretch in code.native or ()]
+        ready = [_Ready(step) for step in code.native or () if isinstance(step, Stretch)]
         rows = np.array([one.row for one in ready], np.int64).reshape(-1, len(STRETCH))
         self._kept.append(rows)
         self.stretches[number] = ready
@@ -135,6 +135,7 @@ class Control:
             "entry": self._entry.ctypes.data, **functions,
         }  # fmt: skip
         for field, value in given.items():
+            assert value is not None
             self._state[_AT[field]] = value
 
     def blocks(self, frame: Frame) -> _Blocks:
@@ -231,7 +232,8 @@ class Control:
 
     def _mask_of(self, row: Array) -> Array:
         number = int((row[_OF_GROUP["mask"]] - self._masks.ctypes.data) // self._masks[0].nbytes)
-        return self._masks[number].copy()
+        mask: Array = self._masks[number].copy()
+        return mask
 
     def _end(self, scheduler: Scheduling, group: Group, blocks: _Blocks, status: int) -> Came:
         """Give the groups back."""

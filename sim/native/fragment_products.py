@@ -189,9 +189,9 @@ class _Text(Lanes):
                         self._shuffled(_SHORTS, pieces[piece][1], mask),
                     )
                 value, exponent = made[place]
-                at = number * self.k + k
-                self.do(f"store {_FLOATS} {value}, ptr {self.at(room[0], at * _WORD)}")
-                self.do(f"store {_SHORTS} {exponent}, ptr {self.at(room[1], at * _HALF)}")
+                row = number * self.k + k
+                self.do(f"store {_FLOATS} {value}, ptr {self.at(room[0], row * _WORD)}")
+                self.do(f"store {_SHORTS} {exponent}, ptr {self.at(room[1], row * _HALF)}")
 
     def _shuffled(self, type_: str, value: str, mask: str) -> str:
         return self.value(

@@ -87,7 +87,8 @@ def form_of(binding: Binding) -> Form | None:
     computes = binding.computes
     if computes is None or not binding.plain or binding.sync is not None:
         return None
-    if "carry" in (*computes.results, *computes.operands):
+    types = (*computes.results, *computes.operands)
+    if "carry" in types or any(width(type_) not in _SIZE for type_ in types):
         return None
     if len(computes.operands) > driver.MOST_OPERANDS:
         return None

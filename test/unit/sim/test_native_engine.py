@@ -91,6 +91,17 @@ def test_a_register_that_becomes_varying(both) -> None:
     both(text, "k", 2, 64, given=[np.zeros(128, np.uint32), np.uint32(6)])
 
 
+def test_registers_of_128_bits(both) -> None:
+    """No form has any: numpy executes what moves them."""
+    body = """
+    cvt.u64.u32 %d4, %r6; add.u64 %d5, %d4, 7; mov.b128 %q1, {%d4, %d5}; mov.b128 %q2, %q1;
+    mov.b128 {%d6, %d7}, %q2; cvt.u32.u64 %r7, %d7; add.u32 %r6, %r6, %r7;
+    """
+    text = BODY.format(middle=".reg .b128 %q<3>;" + LOOP.format(body=body)).replace("8.0", "8.3")
+    _, _, calls = both(text, "k", 2, 64, given=[np.zeros(128, np.uint32), np.uint32(6)])
+    assert calls
+
+
 SEEDS = [*range(3), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(3, 60))]
 
 
