@@ -212,7 +212,9 @@ def test_faults_are_found(name: str) -> None:
 def test_what_a_ring_needs(where: str, kinds: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The simulator finds what the passes would leave out."""
     monkeypatch.setattr(f"tilec.passes.{where}", lambda *_: None)
-    program = tilec.compile(GEMM.text(), cache=False)
+    name = "tile-place-accumulators"  # by threads that also load the sums
+    passes = pipeline(target("sm_100a")).replaced(name, f"{name}{{accumulators=1}}")
+    program = tilec.compile(GEMM.text(), pipeline=passes)
     with pytest.raises(SimulationError) as found:
         GEMM.run(program, (700, 40, 600), sms=2)
     assert found.value.report is not None
