@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from math import copysign, prod
 from typing import ClassVar
 
@@ -28,14 +29,17 @@ from tilec.ir.ops import arith, gpu, nvvm, scf
 from tilec.ir.types import i1
 from tilec.isa import LANES
 
+from .blackwell.alternation import TWO, Alternation, arrivals, wanted, why_one
 from .blackwell.carried import Carried, carried, carried_phase, let_go, loops_around
 from .blackwell.issue import fence, issue
 from .blackwell.rings import PAIR, Ring, commit, is_first_cta, ring_around
 from .blackwell.scale_factors import ScaleFactors
 from .emit import index_constant
 from .kernel_pass import Kernel, KernelPass
+from .search import defining_op
 
 
+@dataclass(frozen=True)
 class PlaceAccumulators(KernelPass):
     """Give each `tile.tensor_dot` an accumulator in tensor memory, and issue its instructions.
 
@@ -51,9 +55,19 @@ class PlaceAccumulators(KernelPass):
     Of a product of a pair of CTAs only a thread of the CTA of rank 0 issues: when threads of both
     have arrived at an mbarrier there, as they do when their operands are in shared memory and their
     sums loaded. Its commit arrives in both. The cluster has just these two CTAs.
+
+    In a loop over tiles with a ring two accumulators are taken in turn, where their columns fit: a
+    warp of those that load issues the products of all tiles, those of the next one while the
+    threads that compute load and store the sums of one.
+
+    Attributes:
+        accumulators: 1 has the threads that compute issue the products of a tile, and wait for
+            them. `tile.accumulators` of a loop comes first.
     """
 
     name: ClassVar[str] = "tile-place-accumulators"
+
+    accumulators: int = TWO
 
     def run(self, kernel: Kernel) -> None:
         """Rewrite a kernel."""
@@ -70,12 +84,59 @@ class PlaceAccumulators(KernelPass):
                 "known_cluster_size = array<i32: 2, 1, 1>",
             )
             return
+        if self._take_turns(kernel, dots):
+            return
         with kernel.at(kernel.function):
             count = len(dots)
             done = _mbarriers(kernel, [1] * count + [2] * count * bool(pairs), pair=bool(pairs))
             for number, dot in enumerate(dots):
                 with kernel.at(dot):
                     _Placed(kernel, dot, done, number, count + number).run()
+
+    def _take_turns(self, kernel: Kernel, dots: list[TensorDot]) -> bool:
+        """Let the tiles of a ring take two accumulators in turn; whether they do."""
+        for dot in dots:
+            held = carried(dot)
+            ring = None if held is None or "a" not in dot.memories() else ring_around(dot, kernel)
+            if held is None or ring is None:
+                continue
+            with kernel.at(dot):
+                if wanted(held, self.accumulators) != TWO:
+                    continue
+                why = why_one(kernel, dot, held, ring)
+                if not why and not _is_zero(held.start):
+                    why = "its sums do not begin with zero"
+                if why:
+                    kernel.missed(dot, f"has one accumulator: {why}")
+                    continue
+                pair = dot.group > 1
+                barriers = _mbarriers(kernel, arrivals(kernel, dot), pair=pair)
+                both = _accumulators(kernel, dot, TWO)
+                Alternation(kernel, dot, ring, both, barriers).run(held)
+                kernel.remark(
+                    kernel.function,
+                    "has two accumulators in tensor memory, which tiles take in turn: another warp "
+                    "issues the products of the next tile while the sums of one are loaded",
+                )
+                return True
+        return False
+
+
+def _accumulators(kernel: Kernel, dot: TensorDot, count: int = 1) -> Value:
+    """Tensor memory for the sums of a product, or several such accumulators."""
+    product, type_ = dot.key, ir.RankedTensorType(dot.d.type)
+    rows, cols = type_.shape
+    buffer = matrix_type(product, (rows, cols), type_.element_type)
+    if count > 1:
+        space = buffer.memory_space
+        shape = [count, *buffer.shape]
+        buffer = ir.MemRefType.get(shape, buffer.element_type, memory_space=space)
+    block = kernel.function.regions[0].blocks[0]
+    top = next(op for op in block.operations if not isinstance(op, AllocSharedOp))
+    with ir.InsertionPoint(top), dot.location:
+        if dot.group > 1:
+            return emit(AllocTensorOp, [], buffer, cta_group=i64(2))
+        return emit(AllocTensorOp, [], buffer)
 
 
 def _mbarriers(kernel: Kernel, counts: list[int], *, pair: bool) -> Value:
@@ -116,16 +177,10 @@ class _Placed:
         self._number = number
         self._pair = dot.group > 1
         self._both_ready = both_ready
-        product, type_ = dot.key, ir.RankedTensorType(dot.d.type)
-        rows, cols = type_.shape
-        buffer = matrix_type(product, (rows, cols), type_.element_type)
-        block = kernel.function.regions[0].blocks[0]
-        top = next(op for op in block.operations if not isinstance(op, AllocSharedOp))
-        with ir.InsertionPoint(top), dot.location:
-            if self._pair:
-                self._accumulator = emit(AllocTensorOp, [], buffer, cta_group=i64(2))
-            else:
-                self._accumulator = emit(AllocTensorOp, [], buffer)
+        self._accumulator = _accumulators(kernel, dot)
+        alloc = defining_op(self._accumulator, AllocTensorOp)
+        assert alloc is not None
+        with ir.InsertionPoint.after(alloc), dot.location:
             self._left = _left_of(dot)
             self._factors = ScaleFactors(dot) if isinstance(dot, TensorDotScaledOp) else None
 

@@ -15,6 +15,7 @@ from tilec.dialects.tile.ops import (
     BarrierInitOp,
     BarrierWaitOp,
     QueryCancelOp,
+    TmaLoadOp,
     TryCancelOp,
 )
 from tilec.dialects.tile.ops.launch_control import RESPONSE_BYTES, WORDS
@@ -56,16 +57,22 @@ class RequestTiles(KernelPass):
         loops = [op for op in named(kernel.function, [scf.ForOp]) if TAKES_OVER in op.attributes]
         if not loops or kernel.named(QueryCancelOp):
             return
-        loads = [_is_of_producer(loop) for loop in loops]
-        if sorted(loads) != [False, True]:  # its warps have no roles
+        asks = [_loads(loop) for loop in loops]
+        others = [_is_of_producer(loop) for loop in loops]
+        if sum(asks) != 1 or all(others):  # its warps have no roles
             for loop in loops:
                 del loop.attributes[TAKES_OVER]
             return
         with kernel.at(kernel.function):
             ctas = prod(cluster_size(kernel.function) or ())
-            ring, responses = _begin(kernel, ctas)
-            for loop, asks in zip(loops, loads, strict=True):
-                _request(loop, ring, responses, ctas, loads=asks)
+            ring, responses = _begin(kernel, ctas, sum(others) - 1)
+            for loop, one in zip(loops, asks, strict=True):
+                _request(loop, ring, responses, ctas, loads=one)
+
+
+def _loads(loop: ir.Operation) -> bool:
+    """Whether the thread that loads executes a loop, which also asks."""
+    return bool(named(loop, [TmaLoadOp]))
 
 
 def _is_of_producer(op: ir.Operation) -> bool:
@@ -78,13 +85,14 @@ def _is_of_producer(op: ir.Operation) -> bool:
     return False
 
 
-def _begin(kernel: Kernel, ctas: int) -> tuple[Ring, Value]:
+def _begin(kernel: Kernel, ctas: int, issuers: int) -> tuple[Ring, Value]:
     """Mbarriers, begun by one thread before any other comes to them, and room for responses.
 
     Of a cluster the first CTA alone asks, when all threads that compute have read the response
-    before, and the threads that load of the other CTAs.
+    before, and the threads that load of the other CTAs, and threads of the first CTA, or each, that
+    issue products.
     """
-    readers = ctas * kernel.threads + ctas - 1
+    readers = ctas * kernel.threads + ctas - 1 + issuers
     space = SharedAttr.get(ir.StringAttr.get("none"))
     word = ir.IntegerType.get_signless(64)
     barriers = ir.MemRefType.get([_STAGES], word, memory_space=space)

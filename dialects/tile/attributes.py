@@ -41,6 +41,7 @@ CLUSTER_TILES = "tile.cluster_tiles"
 CTA_CLUSTER = "tile.cluster"
 MULTICAST = "tile.multicast"
 IN_PAIRS = "tile.in_pairs"
+ACCUMULATORS = "tile.accumulators"
 
 PREFIX = "tile."
 GRID_EXTENTS = (CTAS_PER_SM, CLUSTER_TILES)
@@ -273,6 +274,15 @@ DISCARDABLE: Mapping[str, Discardable] = MappingProxyType(
                 "Whether an iteration leaves its product in flight, and the next one waits for it "
                 "and releases its stage. `tile-specialize-warps` decides unless the program does, "
                 "and `tile-defer-waits` rewrites the loop.",
+            ),
+            Discardable(
+                ACCUMULATORS,
+                Bearer.LOOP,
+                "IntegerAttr",
+                "1 or 2",
+                "The number of accumulators in tensor memory that the tiles of a CTA take in turn: "
+                "with two, sums are loaded while products of the next tile are computed. "
+                "`tile-place-accumulators` decides unless the program does.",
             ),
             Discardable(
                 UNROLL,

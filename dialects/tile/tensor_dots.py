@@ -88,7 +88,9 @@ def described_dot(
 _MOST = MOST_ROWS, MOST_COLUMNS
 
 
-def matrix_type(product: DescribedProduct, shape: tuple[int, int], element: ir.Type) -> ir.Type:
+def matrix_type(
+    product: DescribedProduct, shape: tuple[int, int], element: ir.Type
+) -> ir.MemRefType:
     """The type of the accumulator in tensor memory: a matrix for each instruction of a K step.
 
     A matrix of a pair of CTAs has the rows of both.

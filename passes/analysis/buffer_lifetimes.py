@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from tilec.dialects.semantics import LayoutRule, layout_rule
 from tilec.dialects.semantics.effects import is_shared_array
+from tilec.dialects.tile.attributes import PRODUCER
 from tilec.dialects.tile.ops import AsyncCopyOp, TmaGatherOp
 from tilec.dialects.tile.ops.base import TileOp
 from tilec.dialects.tile.shared import is_barriers, shared_buffer
@@ -51,7 +52,8 @@ def lifetimes(allocs: list[ir.Operation], places: Places, target: Target | None)
     A buffer used in a loop is needed throughout, for what it holds may be carried from round to
     round; not so one that each round first writes as a whole and uses in one block. One that is
     copied to is needed until the copies' group is closed, whoever reads it: from there on a wait
-    for all groups covers them. Mbarriers are needed always, and what `tile.tma_gather` fills.
+    for all groups covers them. Mbarriers are needed always, and what `tile.tma_gather` fills, or
+    threads that load for others alone touch.
 
     Args:
         allocs: the `tile.alloc_shared` of a kernel, outside of loops.
@@ -70,9 +72,11 @@ def lifetimes(allocs: list[ir.Operation], places: Places, target: Target | None)
             spans = [places[outermost_loop(use) or use] for use in uses]
         spans += [open_span(use, places) for use in uses if copies_async(use, target)]
         own_memory = is_barriers(memref_of(alloc.result)) or any(map(_copies_rows, uses))
+        own_memory = own_memory or all(map(_is_of_producer, uses))
         if own_memory or is_passed_on(alloc.result):
             # Mbarriers, whose memory is for nothing else, what single threads fill while the CTA
-            # goes on, and what other names may be used of.
+            # goes on, what only warps with a role of their own touch meanwhile, and what other
+            # names may be used of.
             spans.append((0, len(places)))
         first, last = min(s for s, _ in spans), max(e for _, e in spans)
         found.append(Lifetime(alloc, uses, first, last, outermost_loop(uses[0])))
@@ -98,6 +102,14 @@ def copies_async(use: ir.Operation, target: Target | None) -> bool:
 def _copies_rows(use: ir.Operation) -> bool:
     """Whether a use of a buffer is one of several threads' copies to it."""
     return isinstance(use.opview, TmaGatherOp)
+
+
+def _is_of_producer(use: ir.Operation) -> bool:
+    """Whether threads that load for others execute a use, while these go on."""
+    parent = use.parent
+    while parent is not None and PRODUCER not in parent.attributes:
+        parent = parent.operation.parent
+    return parent is not None
 
 
 def _begins_anew(uses: list[ir.Operation], buffer: Value) -> bool:

@@ -28,6 +28,7 @@ def issue(
     adds: Value,
     factors: ScaleFactors | None = None,
     left: Value | None = None,
+    which: Value | None = None,
 ) -> None:
     """All instructions of a product; the first along K of each matrix adds D if `adds`.
 
@@ -37,6 +38,7 @@ def issue(
         adds: an i1.
         factors: its scale factors in tensor memory, if it has some.
         left: A in tensor memory, if that is a tile.
+        which: of several accumulators the number of the one; None of one.
     """
     product = dot.key
     d, step = product.operand("d"), product.operand("b").rows
@@ -57,6 +59,7 @@ def issue(
         at = [
             *first,
             *operands["b"].indices(n * d.cols, k * step),
+            *([] if which is None else [which]),
             *(index_constant(m), index_constant(n), zero, zero),
         ]
         given = [dot.a if left is None else left, dot.b, accumulator, true if k else adds]

@@ -87,12 +87,12 @@ class PairProduct(NamedTuple):
             rank = arith.index_castui(nvvm.cluster_rank(), ir.IndexType.get())
             columns = width if self.half.transposed else lines
             begin = arith.muli(rank, index_constant(columns))
-        attributes = {name: copy.attributes[name] for name in copy.attributes}
-        attributes["shape"] = ir.DenseI64ArrayAttr.get([lines, width])
+        shape = ir.DenseI64ArrayAttr.get([lines, width])
+        others = {name: copy.attributes[name] for name in copy.attributes if name != "shape"}
         with ir.InsertionPoint(copy), copy.location:
             source[along] = add(source[along], begin)
             given = [copy.operands[0], buffer, *source, *copy.target_indices]
-            emit_effect(AsyncCopyOp, given, **attributes)
+            emit_effect(AsyncCopyOp, given, copy.location, shape=shape, **others)
         copy.operation.erase()
 
 

@@ -111,7 +111,8 @@ def commit(barriers: Value, number: Value, *, pair: bool) -> None:
         emit_effect(Tcgen05CommitOp, [barriers, number])
         return
     both = index_constant((1 << PAIR) - 1)
-    emit_effect(Tcgen05CommitOp, [barriers, number, both], **{GROUP: i64(PAIR)})
+    made = emit_effect(Tcgen05CommitOp, [barriers, number, both])
+    made.attributes[GROUP] = i64(PAIR)
 
 
 def ring_around(dot: TensorDot, kernel: Kernel) -> Ring | None:

@@ -59,7 +59,8 @@ class TensorTiles:
         return ir.StringAttr.get(op.move(columns, store=store))
 
     def _places(self, op: AccumulatorMoveOp) -> list[list[Value]]:
-        """Of each fragment the matrix, and the row and column in that."""
+        """Of each fragment the matrix, and the row and column in that; the accumulator first."""
+        stages = list(op.operands)[op.FIXED :]
         tile = self._types.tile(op.held.type)
         assert tile is not None
         parts = self._types.parts(tile)
@@ -73,6 +74,7 @@ class TensorTiles:
             (more_m, down), (more_n, right) = divmod(place[0], rows), divmod(place[1], cols)
             found.append(
                 [
+                    *stages,
                     add_constant(m, more_m),
                     add_constant(n, more_n),
                     add_constant(row, down),

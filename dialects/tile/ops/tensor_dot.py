@@ -22,7 +22,7 @@ from ..tensor_dots import (
     move_key,
 )
 from ..tiles import TileValue
-from .base import TileOp, any_tile_of
+from .base import TileOp, any_tile_of, check_indices
 from .tcgen05 import tensor_product
 from .warpgroup_dot import AwaitedProduct
 
@@ -191,6 +191,8 @@ class AccumulatorMoveOp(TileOp):
 
     MEMORY = 0
     """The operand that is the buffer."""
+    FIXED = 1
+    """Operands in front of the number of an accumulator, of several in a memref of rank 5."""
     HELD = tuple[str, ...](("d",))
     """What the buffer may hold."""
 
@@ -208,7 +210,7 @@ class AccumulatorMoveOp(TileOp):
     @property
     def matrices(self) -> tuple[int, int, int, int]:
         """Matrices along M and N, and rows and columns of each; of a pair those of one CTA."""
-        m, n, rows, cols = ir.MemRefType(self.operands[self.MEMORY].type).shape
+        m, n, rows, cols = ir.MemRefType(self.operands[self.MEMORY].type).shape[-4:]
         return m, n, rows // tensor_buffer(self.operands[self.MEMORY], "buffer").group, cols
 
     def move(self, columns: int, *, store: bool) -> str:
@@ -250,9 +252,12 @@ class AccumulatorMoveOp(TileOp):
         """Verify the buffer, the warps, and the tile with its layout."""
         type_ = self.operands[self.MEMORY].type
         buffer = tensor_buffer(self.operands[self.MEMORY], "buffer")
-        if ir.MemRefType(type_).rank != 4 or buffer.held not in self.HELD:
+        stages = list(self.operands)[self.FIXED :]
+        if ir.MemRefType(type_).rank != 4 + len(stages) or buffer.held not in self.HELD:
             what = "an accumulator" + " or left operand" * (len(self.HELD) > 1)
-            raise TilecError(f"is of the matrices of {what}, along M and N: {type_}")
+            several = ", of several that the index says" if stages else ""
+            raise TilecError(f"is of the matrices of {what}, along M and N{several}: {type_}")
+        check_indices(stages, min(len(stages), 1), f"one of the accumulators of {type_}")
         if buffer.group > 1 and (buffer.held != "d" or buffer.rows != 2 * MOST_ROWS):
             raise TilecError(
                 f"is of a pair of CTAs; legal: accumulators of {2 * MOST_ROWS} rows, not {type_}"
@@ -279,11 +284,13 @@ class AccumulatorMoveOp(TileOp):
 class TensorLoadOp(AccumulatorMoveOp, name="tensor_load"):
     """Load an accumulator from tensor memory to registers, complete with the result.
 
-    A memref of matrices along M and N, of M and N of an instruction each. All that has written
-    there is done, and this thread has waited for it.
+    A memref of matrices along M and N, of M and N of an instruction each; with an index one of
+    several such accumulators. All that has written there is done, and this thread has waited for
+    it.
     """
 
-    assembly_format = "$source attr-dict `:` type($source) `->` type($tile)"
+    assembly_format = "$source (`[` $stage^ `]`)? attr-dict `:` type($source) `->` type($tile)"
+    inferred_types = {"stage": "index"}
 
     SEMANTICS = Semantics(
         scope=Scope.WARP,
@@ -292,6 +299,7 @@ class TensorLoadOp(AccumulatorMoveOp, name="tensor_load"):
     )
 
     source: ext.Operand[Any]
+    stage: Sequence[ext.Operand[Any]]
     warps: Any
     tile: ext.Result[Any]
 
@@ -304,9 +312,13 @@ class TensorLoadOp(AccumulatorMoveOp, name="tensor_load"):
 class TensorStoreOp(AccumulatorMoveOp, name="tensor_store"):
     """Store a tile to an accumulator or left operand in tensor memory; done when the op ends."""
 
-    assembly_format = "$tile `,` $target attr-dict `:` type($tile) `,` type($target)"
+    assembly_format = (
+        "$tile `,` $target (`[` $stage^ `]`)? attr-dict `:` type($tile) `,` type($target)"
+    )
+    inferred_types = {"stage": "index"}
 
     MEMORY = 1
+    FIXED = 2
     HELD = tuple[str, ...](("d", "a"))
     SEMANTICS = Semantics(
         scope=Scope.WARP,
@@ -315,6 +327,7 @@ class TensorStoreOp(AccumulatorMoveOp, name="tensor_store"):
 
     tile: ext.Operand[Any]
     target: ext.Operand[Any]
+    stage: Sequence[ext.Operand[Any]]
     warps: Any
 
     @property

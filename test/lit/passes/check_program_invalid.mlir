@@ -5,7 +5,7 @@ gpu.module @m {
   gpu.func @misspelt(%n: index) kernel attributes {tile.rasterise = 4 : i64} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
-    // expected-error @below {{'scf.for' op unknown attribute 'tile.stage'; legal: tile.stages, tile.overlap, tile.defer_wait, tile.unroll, tile.layout}}
+    // expected-error @below {{'scf.for' op unknown attribute 'tile.stage'; legal: tile.stages, tile.overlap, tile.defer_wait, tile.accumulators, tile.unroll, tile.layout}}
     scf.for %i = %c0 to %n step %c1 {
     } {tile.stage = 3 : i64}
     gpu.return

@@ -2,7 +2,7 @@
 // RUN: FileCheck %s --input-file %t.err --check-prefix=WHY
 // RUN: tile-opt %s --pass-pipeline='builtin.module(tile-infer-vectors,tile-select-tcgen05,tile-stage-tcgen05,tile-assign-layouts,tile-form-pairs{enabled=false})' | FileCheck %s --check-prefix=OFF
 // RUN: tile-opt %s --pass-pipeline='builtin.module(tile-infer-vectors,tile-select-tcgen05,tile-stage-tcgen05,tile-assign-layouts,tile-form-pairs,tile-make-persistent,tile-specialize-warps)' | FileCheck %s --check-prefix=LOAD
-// RUN: tile-opt %s --pass-pipeline='builtin.module(tile-infer-vectors,tile-select-tcgen05,tile-stage-tcgen05,tile-assign-layouts,tile-form-pairs,tile-make-persistent,tile-specialize-warps,tile-order-proxies,tile-place-accumulators,tile-request-tiles)' | FileCheck %s --check-prefix=ISSUE
+// RUN: tile-opt %s --pass-pipeline='builtin.module(tile-infer-vectors,tile-select-tcgen05,tile-stage-tcgen05,tile-assign-layouts,tile-form-pairs,tile-make-persistent,tile-specialize-warps,tile-order-proxies,tile-place-accumulators{accumulators=1},tile-request-tiles)' | FileCheck %s --check-prefix=ISSUE
 // RUN: tile-opt %s --pass-pipeline='builtin.module(tile-infer-vectors,tile-select-tcgen05,tile-stage-tcgen05,tile-assign-layouts,tile-form-pairs,tile-specialize-warps)' | FileCheck %s --check-prefix=ALONE
 
 !A = tensor<128x64xf16>

@@ -1,5 +1,5 @@
-// RUN: tile-opt %s --pass-pipeline='builtin.module(tile-infer-vectors,tile-select-tcgen05,tile-stage-tcgen05,tile-assign-layouts,tile-make-persistent,tile-specialize-warps,tile-order-proxies,tile-place-accumulators,tile-request-tiles)' | FileCheck %s
-// RUN: tile-opt %s --pass-pipeline='builtin.module(tile-infer-vectors,tile-select-tcgen05,tile-stage-tcgen05,tile-assign-layouts,tile-make-persistent{schedule=static},tile-specialize-warps,tile-order-proxies,tile-place-accumulators,tile-request-tiles)' | FileCheck %s --check-prefix=STATIC
+// RUN: tile-opt %s --pass-pipeline='builtin.module(tile-infer-vectors,tile-select-tcgen05,tile-stage-tcgen05,tile-assign-layouts,tile-make-persistent,tile-specialize-warps,tile-order-proxies,tile-place-accumulators{accumulators=1},tile-request-tiles)' | FileCheck %s
+// RUN: tile-opt %s --pass-pipeline='builtin.module(tile-infer-vectors,tile-select-tcgen05,tile-stage-tcgen05,tile-assign-layouts,tile-make-persistent{schedule=static},tile-specialize-warps,tile-order-proxies,tile-place-accumulators{accumulators=1},tile-request-tiles)' | FileCheck %s --check-prefix=STATIC
 
 // Two responses alternate. The thread that loads asks at the beginning of a tile; all read what came at its end.
 // CHECK-LABEL: gpu.func @gemm

@@ -154,7 +154,7 @@ FAULTS = {
     "commits that tell one CTA": (_COMMIT, r"\1\2;", "deadlock"),
     "arrivals at the CTA's own mbarrier": (_TO_EVEN, r"mov.b32 \1, \2;", "deadlock"),
     "one CTA's sums are not awaited": (
-        _INIT.replace("{count}", "2"), r"\g<1>1;", "async|race|tensor-memory|deadlock",
+        _INIT.replace("{count}", "16"), r"\g<1>8;", "async|race|tensor-memory|deadlock",
     ),
     "bytes of one CTA alone": (
         r"(mov\.b32 \t%r\d+, )40960;(?=\n[^\n]*\n[^\n]*expect_tx)", r"\g<1>20480;",
@@ -212,7 +212,9 @@ def test_faults_are_found(name: str) -> None:
 def test_what_a_ring_needs(where: str, kinds: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The simulator finds what the passes would leave out."""
     monkeypatch.setattr(f"tilec.passes.{where}", lambda *_: None)
-    program = tilec.compile(GEMM.text(), cache=False)
+    name = "tile-place-accumulators"  # by threads that also load the sums
+    passes = pipeline(target("sm_100a")).replaced(name, f"{name}{{accumulators=1}}")
+    program = tilec.compile(GEMM.text(), pipeline=passes)
     with pytest.raises(SimulationError) as found:
         GEMM.run(program, (700, 40, 600), sms=2)
     assert found.value.report is not None
