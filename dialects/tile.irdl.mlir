@@ -612,18 +612,20 @@ module {
     }
     irdl.operation @tensor_load {
       %0 = irdl.any
-      irdl.operands(source: %0)
       %1 = irdl.any
-      irdl.attributes {"warps" = %1}
+      irdl.operands(source: %0, stage: variadic %1)
       %2 = irdl.any
-      irdl.results(tile: %2)
+      irdl.attributes {"warps" = %2}
+      %3 = irdl.any
+      irdl.results(tile: %3)
     }
     irdl.operation @tensor_store {
       %0 = irdl.any
       %1 = irdl.any
-      irdl.operands(tile: %0, target: %1)
       %2 = irdl.any
-      irdl.attributes {"warps" = %2}
+      irdl.operands(tile: %0, target: %1, stage: variadic %2)
+      %3 = irdl.any
+      irdl.attributes {"warps" = %3}
     }
     irdl.operation @tensor_dot_scaled {
       %0 = irdl.any

@@ -8,11 +8,9 @@ from tilec.dialects.tile.attributes import ACCUMULATORS, PRODUCER
 from tilec.dialects.tile.emit import emit, emit_effect
 from tilec.dialects.tile.ops import (
     BarrierArriveOp,
-    BarrierExpectOp,
     BarrierWaitOp,
     TensorLoadOp,
     TensorStoreOp,
-    TmaLoadOp,
 )
 from tilec.dialects.tile.ops.tensor_dot import TensorDot
 from tilec.ir.aliases import Value
@@ -23,6 +21,7 @@ from tilec.ir.types import i1, i32
 from tilec.isa import LANES
 from tilec.isa.tensor_memory import COLUMNS
 
+from ..base import walk
 from ..emit import index_constant
 from ..hopper.ordered_turns import needed
 from ..hopper.rings import next_stage
@@ -132,9 +131,10 @@ class Alternation:
             before = arith.xori(phase, arith.integer(i1(), 1))
             self._await(self._loaded(slot), before)
         (wait,) = named(rounds, [BarrierWaitOp])
-        for op in named(rounds, [BarrierExpectOp, TmaLoadOp]):
-            op.erase()
-        wait.operands[0] = self._ring.full.operands[0]
+        full = self._ring.full.operands[0]
+        for op in [one for one in walk(rounds) if full in one.operands]:  # what fills the stage
+            op.operation.erase()
+        wait.operands[0] = full
         counter, *state = rounds.regions[0].blocks[0].arguments
         states = _states(self._dot, self._ring)
         assert states is not None
