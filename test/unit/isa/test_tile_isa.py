@@ -184,5 +184,6 @@ def test_tile_ops_are_those_of_the_dialect():
         "tile.warpgroup_start",
         # The forms of these stand in a table of their own.
         *("tile.tcgen05_cp", "tile.tcgen05_mma", "tile.tcgen05_mma_scaled", "tile.tcgen05_mma_sp"),
+        "tile.tcgen05_mma_sp_scaled",
     }
     assert set(TILE_OPS) == {str(found.family) for found in forms().values()}
