@@ -11,7 +11,9 @@
     to level 2             assign_layouts, remove_conversions    of layouts/
     level 2                split_tiles                           of units/
                            stage_shared                          of staging/
-                           choose_pingpong, form_clusters, make_persistent, specialize_warps,
+                           choose_pingpong, form_clusters, on sm_90a
+                           form_pairs, on sm_100a                of blackwell/
+                           make_persistent, specialize_warps,
                            overlap_products, on sm_90a           of hopper/
                            pipeline_loops                        of staging/
                            fetch_metadata, on sm_90a             of staging/

@@ -177,9 +177,9 @@ class Process:
             _abi()
         plain, start = building.build, driver._started
 
-        def build(*arguments: Any, warps: int, context: Any = None) -> Any:
+        def build(*arguments: Any, context: Any = None, **settings: Any) -> Any:
             self.builds += 1
-            return plain(*arguments, warps=warps, context=context if self._real else _context())
+            return plain(*arguments, context=context if self._real else _context(), **settings)
 
         building.build = build
         if not self._real:
