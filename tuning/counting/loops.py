@@ -182,9 +182,9 @@ class Loops:
             times = min(times, _reach(np.float64(most) - value, step))
             times = min(times, _reach(value - np.float64(least), -step))
         apart, faster = np.broadcast_arrays(values[0] - values[1], steps[0] - steps[1])
-        nearing = np.where(apart > 0, -faster, faster)
-        zero = (apart == 0) & (faster != 0)
-        return 0 if zero.any() else min(times, _reach(np.abs(apart), nearing))
+        if (np.sign(apart) != np.sign(apart - faster)).any():
+            return 0  # it came out otherwise in the last period, or may have
+        return min(times, _reach(np.abs(apart), np.where(apart > 0, -faster, faster)))
 
 
 _NEVER = 1 << 40
