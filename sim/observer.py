@@ -20,7 +20,7 @@ from .checks.operation import Operation
 from .checks.peer_races import PeerRaces
 from .checks.peers import Peers
 from .checks.progress import Progress
-from .checks.semantics import Reach, semantics
+from .checks.semantics import Reach, fenced, semantics
 from .checks.shared import SharedChecks
 from .checks.tensor_memory import TensorChecks
 from .checks.visitors import Touching
@@ -76,7 +76,7 @@ class Observer:
         self.taint = Taint(wave, findings)
         self.local = LocalChecks(wave, self.taint)
         self.shared = SharedChecks(wave, findings, self.progress, self.taint)
-        self.global_ = GlobalChecks(wave, findings, self.progress)
+        self.global_ = GlobalChecks(wave, findings, self.progress, asynchronous=asynchronous)
         self.peer_races = PeerRaces(wave, findings, self.progress, self.shared)
         self.in_flight = (
             InFlight(wave, findings, self.progress, self.shared, self.peer_races)
@@ -409,6 +409,11 @@ class Observer:
 
     def proxy_fence(self, instruction: Instruction, threads: Array) -> None:
         """Threads order what they did by the generic proxy before what the other does."""
+        spaces = fenced(instruction)
+        if "global" in spaces and self.global_.proxies is not None:
+            self.global_.proxies.fence(threads)
+        if "shared" not in spaces:
+            return
         if self.orders is not None:
             self.orders.fence(instruction)
         if self.in_flight is not None:

@@ -22,6 +22,7 @@ from ..memory import Allocation
 from ..ptx.module import Instruction
 from ..wave import Wave
 from .examination import Examination
+from .global_proxies import GlobalProxies
 from .grid_races import GridRaces
 from .late_offsets import Offsets, offsets_of
 from .progress import Progress
@@ -35,11 +36,15 @@ REMEMBERED = 1 << 24
 class GlobalChecks:
     """What the threads of a wave do to global memory."""
 
-    def __init__(self, wave: Wave, findings: Findings, progress: Progress) -> None:
+    def __init__(
+        self, wave: Wave, findings: Findings, progress: Progress, *, asynchronous: bool
+    ) -> None:
         self.wave = wave
         self.findings = findings
         self.progress = progress
         self.grid = GridRaces(wave, findings, progress)
+        self.proxies = GlobalProxies(wave, findings) if asynchronous else None
+        """Who wrote by which proxy; None of a kernel without instructions of the other."""
         self.footprint: Footprint | None = None
         """Where it is noted what is read and written, if anybody asks."""
         self._forgotten: dict[str, None] = {}
@@ -50,6 +55,8 @@ class GlobalChecks:
     def begin(self) -> None:
         """Begin a wave."""
         self.grid.begin()
+        if self.proxies is not None:
+            self.proxies.begin()
         self._logs.clear()
         self.whole.settle()
         self._size = 0
@@ -84,6 +91,8 @@ class GlobalChecks:
             return
         if self.footprint is not None:
             self.footprint.access(offsets, size, mask, kind)
+        if self.proxies is not None and kind.writes:
+            self.proxies.wrote(instruction, offsets, size, mask)
         if self.grid.on:
             self.grid.access(instruction, allocation, offsets, size, mask, kind, values)
         self.follow()
@@ -146,6 +155,22 @@ class GlobalChecks:
         self._size += touches.offsets.size
         if self._size > REMEMBERED:
             self._forget()
+
+    def issued(
+        self,
+        instruction: Instruction,
+        thread: tuple[int, int, int],
+        offsets: Array,
+        size: int,
+        *,
+        writes: bool,
+    ) -> None:
+        """A bulk or tensor copy of a thread is issued, and will touch bytes inside the bounds.
+
+        The arguments are those of `copied`; `writes` says whether the bytes are its target.
+        """
+        if self.proxies is not None and offsets.size:
+            self.proxies.issued(instruction, thread, offsets, size, writes=writes)
 
     def copied(
         self,

@@ -66,3 +66,10 @@ def _semantics(opcode: str, words: tuple[str, ...]) -> Semantics:
         releases="release" in words or "acq_rel" in words,
         acquires="acquire" in words or "acq_rel" in words,
     )
+
+
+def fenced(instruction: Instruction) -> frozenset[str]:
+    """The state spaces in which a `fence.proxy.async` orders accesses; both where it names none."""
+    words = " ".join(instruction.modifiers)
+    found = frozenset(space for space in ("global", "shared") if space in words)
+    return found or frozenset({"global", "shared"})

@@ -103,9 +103,9 @@ class Courier:
     def read_global(self, thread: Thread, offsets: Array, size: int) -> None:
         """A copy that is issued reads parts of `size` bytes of global memory, (n,)."""
         if self.machine.observer is not None:
-            self.machine.observer.global_.copied(
-                self.instruction, thread, offsets, size, Access.READ
-            )
+            checks = self.machine.observer.global_
+            checks.issued(self.instruction, thread, offsets, size, writes=False)
+            checks.copied(self.instruction, thread, offsets, size, Access.READ)
 
     def base(self, cta: int) -> int:
         """Where the shared memory of a CTA begins in the array of bytes."""
@@ -205,6 +205,9 @@ class Courier:
         operation = None
         if machine.observer is not None:
             machine.observer.traffic.count_copied(self.instruction, bytes_)
+            machine.observer.global_.issued(
+                self.instruction, place.thread, target.offsets, target.size, writes=True
+            )
             if machine.observer.in_flight is not None:
                 granules = np.unique(places_ // GRANULE)
                 operation = machine.observer.in_flight.read(

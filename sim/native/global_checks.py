@@ -77,6 +77,8 @@ class GlobalWatch:
         global_ = observer.global_
         if not allocation.writable or global_.footprint is not None:
             return False
+        if kind.writes and global_.proxies is not None:
+            return False
         global_.follow()
         grid, plan = global_.grid, self._plan
         marks = global_.whole.of(allocation, size)

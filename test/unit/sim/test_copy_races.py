@@ -54,6 +54,7 @@ ARRIVED = "w: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r4], 0; @!%p3 bra 
 SET = "bar.sync 0; fence.acq_rel.gpu; @%p1 st.relaxed.gpu.global.u32 [%rd3], 1;"
 POLL = """poll: ld.relaxed.gpu.global.u32 %r10, [%rd3]; setp.eq.u32 %p3, %r10, 0; @%p3 bra poll;
  fence.acq_rel.gpu;"""
+FENCE = "fence.proxy.async.global;"
 STORE, LOAD = "st.global.v4.u32 [%rd5], {%r1, %r1, %r1, %r1};", "ld.global.u32 %r11, [%rd5];"
 
 
@@ -97,12 +98,12 @@ PAIRS = {
         first_other(BULK.format("%rd2") + WAIT + SET, POLL + LOAD),
     ),
     "a store is read by a bulk copy": (
-        first_other(there(STORE), here(ARRIVE + FETCH.format("%rd2")) + ARRIVED),
-        first_other(STORE + SET, POLL + ARRIVE + FETCH.format("%rd2") + ARRIVED),
+        first_other(there(STORE + FENCE), here(ARRIVE + FETCH.format("%rd2")) + ARRIVED),
+        first_other(STORE + FENCE + SET, POLL + ARRIVE + FETCH.format("%rd2") + ARRIVED),
     ),
     "a store is read by a box": (
-        first_other(there(STORE), here(ARRIVE + FETCH_BOX.format(0)) + ARRIVED),
-        first_other(STORE + SET, POLL + ARRIVE + FETCH_BOX.format(0) + ARRIVED),
+        first_other(there(STORE + FENCE), here(ARRIVE + FETCH_BOX.format(0)) + ARRIVED),
+        first_other(STORE + SET, POLL + FENCE + ARRIVE + FETCH_BOX.format(0) + ARRIVED),
     ),
     "a flag before the copy that reads": (
         first_other(SET + "bar.sync 0;" + there(ARRIVE + FETCH.format("%rd2")) + ARRIVED,
