@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias, TypeVar, cast
 
 from tilec.dialects.semantics import LayoutRule, control_flow, layout_rule
+from tilec.dialects.semantics.control import last_of
 from tilec.dialects.tile.ops.base import TileOp
 from tilec.ir.aliases import Block, Op, Type, Value
 from tilec.ir.creation import emit
@@ -52,7 +53,6 @@ class Expansion:
         self._values: dict[Value, Values] = {}
         self._kept: set[Type] = set()
         self._dead: list[Op] = []
-        self._dead_arguments: list[tuple[Block, int, int]] = []
         self._errors: list[Diagnostic] = []
 
     def run(self, function: Op) -> None:
@@ -69,9 +69,6 @@ class Expansion:
             raise PassError(self._errors)
         for op in reversed(self._dead):
             op.erase()
-        for block, first, count in self._dead_arguments:
-            for _ in range(count):
-                block.erase_argument(first)
 
     def _check_arguments(self, function: Op) -> None:
         for argument in function.regions[0].blocks[0].arguments:
@@ -199,7 +196,11 @@ class Expansion:
         return expanded
 
     def _carrier(self, old: ir.Operation) -> None:
-        """Rebuild an `scf` op with its values expanded; the regions move over."""
+        """Rebuild an `scf` op with its values expanded; what its blocks hold moves over.
+
+        Operands, arguments and what the terminators hand on correspond from the beginning, since
+        handlers ask what a loop carries.
+        """
         new = ir.Operation.create(
             old.name,
             results=self._types(r.type for r in old.results),
@@ -207,11 +208,10 @@ class Expansion:
             attributes={a: old.attributes[a] for a in old.attributes},
             regions=len(old.regions),
         )
+        self._dead.append(old)  # before what its blocks hold, which may use their arguments
         for source, target in zip(old.regions, new.regions, strict=True):
-            for block in list(source):
-                block.append_to(target)
-                self._arguments(block)
-                self._block(block)
+            for block in source:
+                self._move(block, target)
         results = iter(new.results)
         for result in old.results:
             types = self._expand(result.type)
@@ -219,27 +219,41 @@ class Expansion:
                 result.replace_all_uses_with(next(results))
             else:
                 self._values[result] = [next(results) for _ in types]
-        self._dead.append(old)
 
-    def _arguments(self, block: Block) -> None:
-        """Give a block expanded arguments after the old ones, which go when all is done.
-
-        Arguments before the first that expands stay: a loop's induction variable remains its
-        block's first argument.
-        """
-        arguments = list(block.arguments)
-        kept = 0
-        while kept < len(arguments) and self._expand(arguments[kept].type) is None:
-            kept += 1
-        old = arguments[kept:]
-        for argument in old:
-            types = self._expand(argument.type)
-            if types is None:
-                argument.replace_all_uses_with(
-                    block.add_argument(argument.type, ir.Location.unknown())
-                )
+    def _move(self, old: Block, target: ir.Region) -> None:
+        """Move the ops of a block into one with expanded arguments, and rewrite them there."""
+        types = self._types(argument.type for argument in old.arguments)
+        block = target.blocks.append(*types, arg_locs=[ir.Location.unknown()] * len(types))
+        arguments = iter(block.arguments)
+        for argument in old.arguments:
+            expanded = self._expand(argument.type)
+            if expanded is None:
+                argument.replace_all_uses_with(next(arguments))
             else:
-                self._values[argument] = [
-                    block.add_argument(t, ir.Location.unknown()) for t in types
-                ]
-        self._dead_arguments.append((block, kept, len(old)))
+                self._values[argument] = [next(arguments) for _ in expanded]
+        for op in list(old.operations):
+            block.append(op)
+        handed = self._hand_on(block)
+        self._block(block)
+        for each in handed:
+            for result, value in zip(each.results, self.values(each.operands[0]), strict=True):
+                result.replace_all_uses_with(value)
+            self._dead.append(each)
+
+    def _hand_on(self, block: Block) -> list[ir.Operation]:
+        """Rebuild a terminator with expanded operands: casts stand for what is not there yet."""
+        last = last_of(block)
+        casts: list[ir.Operation] = []
+        operands: Values = []
+        with ir.InsertionPoint(last), last.location:
+            for operand in last.operands:
+                types = self._expand(operand.type)
+                if types is None:
+                    operands.append(operand)
+                    continue
+                casts.append(builtin.stand_for(operand, types))
+                operands += casts[-1].results
+            if casts:
+                emit(last.name, operands, **{a: last.attributes[a] for a in last.attributes})
+                last.erase()
+        return casts
