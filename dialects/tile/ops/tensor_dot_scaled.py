@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from types import MappingProxyType
 from typing import Any
 
+from tilec.dialects.semantics.upstream import constant_of
 from tilec.ir.mlir import ext, ir
 from tilec.isa import TilecError
 from tilec.isa.wording import counted
@@ -20,7 +21,8 @@ class TensorDotScaledOp(TensorDot, name="tensor_dot_scaled"):
 
     `sfa` and `sfb` are in shared memory in the order that `tcgen05.cp` copies them in: the last two
     dimensions are rows of A, or columns of B, in whole 128s, and four factors of each, in a
-    `#tile.shared` of that layout; the dimension before counts such fours along K.
+    `#tile.shared` of that layout; the dimension before counts such fours along K. They begin at row
+    and column 0, constants.
     """
 
     assembly_format = (
@@ -80,3 +82,5 @@ class TensorDotScaledOp(TensorDot, name="tensor_dot_scaled"):
                     f"operand {name} has {panels * FACTORS} factors of a row in memory, and K "
                     f"takes {self.factors()}"
                 )
+            if [constant_of(index) for index in self.indices_of(name)[-2:]] != [0, 0]:
+                raise TilecError(f"operand {name} begins at row 0 and column 0 of its fours")

@@ -58,3 +58,15 @@ func.func @piece(%s: !S, %t: !T, %row: index) {
   tile.tcgen05_cp %s[%c0, %row, %c0] to %t[%c0, %c0] {form = "tcgen05.cp.cta_group::1.32x128b.warpx4"} : !S to !T
   return
 }
+
+// -----
+
+!A = memref<1x128x128xf8E4M3FN, #tile.shared<"128B">>
+!S = memref<1x128x4xi8, #tile.shared<"offset [0,1] [0,2] [32,0] [64,0] [1,0] [2,0] [4,0] [8,0] [16,0] -> row 128, col 4">>
+!C = tensor<128x128xf32>
+func.func @begins(%a: !A, %sa: !S, %c: !C, %row: index) {
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{'tile.tensor_dot_scaled' op operand sfa begins at row 0 and column 0 of its fours}}
+  %d = tile.tensor_dot_scaled %a[%c0, %c0, %c0], %a[%c0, %c0, %c0], %c scale %sa[%c0, %row, %c0], %sa[%c0, %c0, %c0] {form = "tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale.block32.a::descriptor", types = "f32.e4m3.e4m3", warps = array<i64: 4, 1>} : !A, !A, !C scale !S, !S
+  return
+}
