@@ -77,6 +77,9 @@ OPERATORS: dict[str, dict[str, Change]] = {
         "no wait for the cluster": _without(r"\bbarrier\.cluster\.wait"),
         "no group of products": _without(r"\bwgmma\.commit_group"),
         "no fence of the proxies": _without(r"\bfence\.proxy\.async"),
+        "a fence of the proxies for other memory": _changed(
+            r"(fence\.proxy\.async)\.shared::cta", r"\1.global"
+        ),
         "no fence of the product": _without(r"\bwgmma\.fence"),
         "no wait for the product": _without(r"\bwgmma\.wait_group"),
         "a weaker wait for the product": _changed(
