@@ -11,13 +11,14 @@ from tilec.dialects.tile.emit import i64
 from tilec.dialects.tile.ops import AsyncCopyOp
 from tilec.ir.attributes import cluster_size
 from tilec.ir.mlir import ir, scf
-from tilec.isa import WARPGROUP_THREADS, TilecError
+from tilec.isa import LANES, WARPGROUP_THREADS, TilecError
 from tilec.isa.wording import counted
 
 from .analysis.costs import LEAST_WARPGROUPS
 from .blackwell.pairs import marked, pair_product
 from .functions import take_positive
 from .hopper.box_copies import boxes_of
+from .hopper.factor_rounds import rounds_ahead
 from .hopper.parting import (
     Parting,
     guarded_loops,
@@ -26,6 +27,7 @@ from .hopper.parting import (
     loops_of_products,
     plan_parting,
 )
+from .hopper.ring_parts import LOADERS, is_box
 from .hopper.rings import Specialised
 from .hopper.turns import PAIR, takes_turns
 from .hopper.wait_choice import may_defer, products_of, why_awaited
@@ -197,6 +199,14 @@ def _explain(kernel: Kernel, loop: scf.ForOp, plan: Parting) -> None:
     for copy in plan.copies:
         view = copy.copy.opview
         assert isinstance(view, AsyncCopyOp)
+        if not is_box(copy):
+            rounds = counted(rounds_ahead(plan.stages), "round")
+            kernel.remark(
+                view,
+                f"is made by {LOADERS * LANES} of the threads that load, which TMA would not put "
+                f"in the order of tcgen05.cp; {rounds} are in flight at a time",
+            )
+            continue
         boxes = boxes_of(copy.alloc.results[0], view.panels)
         kernel.remark(
             view,
