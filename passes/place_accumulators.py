@@ -32,7 +32,7 @@ from tilec.isa import LANES
 from .blackwell.alternation import TWO, Alternation, arrivals, wanted, why_one
 from .blackwell.carried import Carried, carried, carried_phase, let_go, loops_around
 from .blackwell.issue import fence, issue
-from .blackwell.rings import PAIR, Ring, commit, is_first_cta, ring_around
+from .blackwell.rings import PAIR, Ring, await_phase, commit, is_first_cta, ring_around
 from .blackwell.scale_factors import ScaleFactors
 from .emit import index_constant
 from .kernel_pass import Kernel, KernelPass
@@ -55,6 +55,9 @@ class PlaceAccumulators(KernelPass):
     Of a product of a pair of CTAs only a thread of the CTA of rank 0 issues: when threads of both
     have arrived at an mbarrier there, as they do when their operands are in shared memory and their
     sums loaded. Its commit arrives in both. The cluster has just these two CTAs.
+
+    Scale factors are copied to tensor memory in front of the products, those of each stage of a
+    ring to columns of their own.
 
     In a loop over tiles with a ring two accumulators are taken in turn, where their columns fit: a
     warp of those that load issues the products of all tiles, those of the next one while the
@@ -327,10 +330,7 @@ class _Placed:
     def _wait(self, phase: Value) -> None:
         """The wait of all threads for the products."""
         found = [self._done, index_constant(self._number), phase]
-        if self._pair:
-            emit_effect(BarrierWaitOp, found, cluster=ir.UnitAttr.get())
-        else:
-            emit_effect(BarrierWaitOp, found)
+        await_phase(found, pair=self._pair)
         fence("after")
 
     def _load(self, type_: ir.Type, *, again: bool) -> Value:

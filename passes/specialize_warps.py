@@ -52,8 +52,11 @@ class SpecializeWarps(KernelPass):
     `scf.if` there without results and without another branch. Bounds and indices may depend on
     numbers that are loaded at the top level, from memory that nothing has written before. The
     thread that loads also waits for kernels before this one, where the program does.
+    Scale factors, which TMA would not put in the order of `tcgen05.cp`, are copied to the ring by
+    two further warps of those that load, and tensor memory has columns for those of each stage.
     A product that tile-form-pairs has marked becomes one of the pair of CTAs (`cta_group::2`), each
-    of which loads its rows of A and half of B's columns, if the kernel has clusters of two.
+    of which loads its rows of A and half of B's columns, with the scale factors of these rows and
+    of all columns, if the kernel has clusters of two.
 
     Attributes:
         enabled: false leaves all loops to tile-pipeline.

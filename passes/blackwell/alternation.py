@@ -31,7 +31,7 @@ from ..search import named
 from ..staging.loop_stages import make_anew
 from .carried import Carried, carry, loops_around, pass_on
 from .issue import fence, issue
-from .rings import Ring, commit, is_first_cta
+from .rings import Ring, await_phase, commit, is_first_cta
 from .scale_factors import ScaleFactors, columns_of_factors
 
 TWO = 2
@@ -218,10 +218,7 @@ class Alternation:
     def _await(self, number: Value, parity: Value) -> None:
         """Wait for an mbarrier of accumulators."""
         given = [self._barriers, number, parity]
-        if self._pair:
-            emit_effect(BarrierWaitOp, given, cluster=ir.UnitAttr.get())
-        else:
-            emit_effect(BarrierWaitOp, given)
+        await_phase(given, pair=self._pair)
         fence("after")
 
 

@@ -76,8 +76,24 @@ class Ring(NamedTuple):
                 at = next_stage(at[0], at[1], self.stages)
 
     def _tell_the_even_cta(self, kernel: Kernel) -> None:
-        """Let the boxes of both CTAs of a pair tell the even one, which alone waits for them."""
+        """Let what both CTAs of a pair load tell the even one, which alone waits for it.
+
+        There one thread arrives for the boxes of both. Of scale factors warps of both arrive, which
+        have fenced what the asynchronous proxy of their CTA will read.
+        """
         full = self.full.operands[0]
+        arrivals = [op for op in kernel.named(BarrierArriveOp) if op.operands[0] == full]
+        for init in kernel.named(BarrierInitOp) if arrivals else ():
+            if init.operands[0] == full:
+                count = ir.IntegerAttr(init.attributes["count"]).value
+                init.attributes["count"] = i64(PAIR * (count - 1) + 1)
+        for arrival in arrivals:
+            attributes = {name: arrival.attributes[name] for name in arrival.attributes}
+            with ir.InsertionPoint(arrival), arrival.location:
+                given = [*arrival.operands, index_constant(0)]
+                attributes["fenced"] = ir.UnitAttr.get()
+                emit_effect(BarrierArriveOp, given, arrival.location, **attributes)
+            arrival.operation.erase()
         for load in kernel.named(TmaLoadOp):
             if load.operands[2] == full:
                 load.attributes[GROUP] = i64(PAIR)
@@ -104,6 +120,14 @@ class Ring(NamedTuple):
         """Drop what all threads did."""
         self.full.operation.erase()
         self.empty.operation.erase()
+
+
+def await_phase(given: list[Value], *, pair: bool) -> None:
+    """Wait for a phase of an mbarrier, of a pair for what threads of the other CTA did, too."""
+    if pair:
+        emit_effect(BarrierWaitOp, given, cluster=ir.UnitAttr.get())
+    else:
+        emit_effect(BarrierWaitOp, given)
 
 
 def is_first_cta() -> Value:

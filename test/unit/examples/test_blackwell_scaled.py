@@ -26,7 +26,7 @@ slow = pytest.mark.slow
     ("name", "extents", "cols", "step", "warps"),
     [
         ("mxf8", (130, 70, 160), 64, 128, 4),
-        ("nvf4", (100, 200, 208), 256, 128, 8),
+        pytest.param("nvf4", (100, 200, 208), 256, 128, 8, marks=slow),
         pytest.param("mxf4", (140, 33, 288), 32, 256, 4, marks=slow),
         pytest.param("mxf4", (128, 256, 384), 256, 128, 8, marks=slow),
         pytest.param("nvf4", (257, 130, 64), 128, 64, 4, marks=slow),
