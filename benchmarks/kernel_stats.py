@@ -27,11 +27,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import ml_dtypes
 import numpy as np
 import tilec
 from tilec import sim
 from tilec.backend.cubin import assemble, disassemble
 from tilec.isa import target as find_target
+from tilec.pipelines import pipeline
 from tilec.sim import Report
 from tilec.sim.ptx import read_text
 
@@ -42,6 +44,7 @@ KINDS = {
     "mma": r"(mma|wgmma\.mma_async|tcgen05\.mma|[A-Z]*MMA)\b",
     "tcgen05.ld": r"(tcgen05\.ld|LDTM)\b",
     "tcgen05.st": r"(tcgen05\.st|STTM)\b",
+    "tcgen05.cp": r"(tcgen05\.cp|UTCCP)\b",
     "tcgen05 commit": r"(tcgen05\.commit|UTCBAR)\b",
     "TMA load": r"(cp\.async\.bulk\.tensor\.\dd\.shared|UTMALDG)\b",
     "wgmma wait": r"(wgmma\.wait_group|WARPGROUP\.DEPBAR)\b",
@@ -70,6 +73,8 @@ class Problem:
         constants: of a kernel in Python.
         deep: the head size of attention.
         hopper: whether its tiles are for sm_90a.
+        blackwell: whether its instructions are those of sm_100a.
+        without: passes that the pipeline has not.
     """
 
     program: Path
@@ -78,11 +83,16 @@ class Problem:
     constants: Mapping[str, int] = field(default_factory=dict)
     deep: int = 64
     hopper: bool = False
+    blackwell: bool = False
+    without: tuple[str, ...] = ()
 
     def compiled(self, target: str) -> tilec.Compiled:
         """The program, compiled."""
         if self.program.suffix == ".mlir":
-            return tilec.compile(self.program, target=target)
+            how = pipeline(find_target(target))
+            for name in self.without:
+                how = how.replaced(name)
+            return tilec.compile(self.program, target=target, pipeline=how)
         kernel = runpy.run_path(str(self.program))[self.kernel]
         found: tilec.Compiled = kernel.using(warps=self.threads // 32).compile(
             *self.arguments("tilec"), target=target, **self.constants
@@ -106,6 +116,17 @@ class Problem:
             a = rng.standard_normal((64, 192)).astype(np.float16)
             b = rng.standard_normal((256, 192)).astype(np.float16)
             return [a, b, np.zeros(256, np.float32), np.zeros((64, 256), np.float16)]
+        if self.kernel == "scaled_gemm":
+            m, n, k = 128, 128, 384
+            a, b = (
+                rng.standard_normal((rows, k)).astype(ml_dtypes.float8_e4m3fn) for rows in (m, n)
+            )
+            scales = [np.full((rows, k // 32), 127, np.uint8) for rows in (m, n)]
+            codes = [one.view(np.uint8) for one in (a, b)]
+            c = np.zeros((m, n), np.float32)
+            if compiler == "tilec":
+                return [*codes, *scales, c]
+            return [*codes, *scales, c, k, k, k, k // 32, k // 32, n, None, None]
         keys = 3 * self.constants.get("BN", 64)
         q = rng.standard_normal((1, 128, self.deep)).astype(np.float16)
         k, v = (rng.standard_normal((1, keys, self.deep)).astype(np.float16) for _ in "kv")
@@ -119,6 +140,14 @@ KERNELS = HERE.parent / "examples" / "kernels"
 PROBLEMS = {
     "gemm": Problem(KERNELS / "gemm.mlir", "gemm", 256),
     "attention": Problem(KERNELS / "attention.mlir", "attention", 128),
+    "scaled_gemm": Problem(KERNELS / "scaled_gemm.mlir", "scaled_gemm", 256, blackwell=True),
+    "scaled_gemm by all threads": Problem(
+        KERNELS / "scaled_gemm.mlir",
+        "scaled_gemm",
+        256,
+        blackwell=True,
+        without=("tile-form-pairs", "tile-make-persistent", "tile-specialize-warps"),
+    ),
     "gemm_128x256": Problem(
         KERNELS.parent / "hopper" / "tiles.mlir", "gemm_tiles", 256, hopper=True
     ),
@@ -326,7 +355,7 @@ def peer_stats(
     """
     newest = find_target(target).has_tensor_memory
     peer, problem = PEERS[compiler], PROBLEMS[name]
-    if name in peer.lacks or not (peer.simulated or problem.hopper):
+    if name in peer.lacks or problem.without or not (peer.simulated or problem.hopper):
         return None
     environment = {**os.environ, "TRITON_DEFAULT_FP_FUSION": "1"}
     command = [python, str(HERE / peer.script), name, "ptx", *([_CAPABILITY] if newest else [])]
@@ -386,7 +415,12 @@ def main() -> None:
     arguments = parser.parse_args()
     rows = []
     absent: dict[str, dict[str, str]] = {}
-    known = [n for n, one in PROBLEMS.items() if not one.hopper or arguments.target == "sm_90a"]
+    newest = find_target(arguments.target).has_tensor_memory
+    known = [
+        name
+        for name, one in PROBLEMS.items()
+        if (not one.hopper or arguments.target == "sm_90a") and (newest or not one.blackwell)
+    ]
     for name in [arguments.kernel] if arguments.kernel else known:
         rows.append(tilec_stats(name, arguments.target))
         for compiler, peer in PEERS.items():

@@ -6,7 +6,8 @@
     python triton_kernels.py KERNEL ptx [CAPABILITY]   print the PTX, as for 100 of sm_100a
 
 KERNEL is `gemm`, that of `examples/kernels/gemm.mlir`, or `attention`, that of
-`examples/kernels/attention.mlir`, with the same tiles and warps, for sm_80. For sm_90a it is
+`examples/kernels/attention.mlir`, with the same tiles and warps, for sm_80. For sm_100a it is also
+`scaled_gemm`, that of `examples/kernels/scaled_gemm.mlir`. For sm_90a it is
 `gemm_128x256`, that of `examples/hopper/tiles.mlir`, `attention_64` and `attention_128`, of 128
 keys a block, or `attention_128x64`, that of `examples/kernels/attention_128.mlir`; Triton shares
 their loops out to warps that load and warps that multiply. Arguments are specialised as Triton does
@@ -86,6 +87,29 @@ def attention(
 
 
 @triton.jit
+def scaled_gemm(
+    a_ptr, b_ptr, sa_ptr, sb_ptr, c_ptr, depth, a_stride, b_stride, sa_stride, sb_stride, c_stride,
+    bm: tl.constexpr, bn: tl.constexpr, bk: tl.constexpr,
+):  # fmt: skip
+    rows = tl.program_id(1) * bm + tl.arange(0, bm)
+    cols = tl.program_id(0) * bn + tl.arange(0, bn)
+    inner, blocks = tl.arange(0, bk), tl.arange(0, bk // 32)
+    a = a_ptr + rows[:, None] * a_stride + inner[None, :]
+    b = b_ptr + inner[:, None] + cols[None, :] * b_stride
+    sa = sa_ptr + rows[:, None] * sa_stride + blocks[None, :]
+    sb = sb_ptr + cols[:, None] * sb_stride + blocks[None, :]
+    total = tl.zeros((bm, bn), dtype=tl.float32)
+    for _ in range(0, depth, bk):
+        x, y = tl.load(a), tl.load(b)
+        total = tl.dot_scaled(x, tl.load(sa), "e4m3", y, tl.load(sb), "e4m3", total)
+        a += bk
+        b += bk
+        sa += bk // 32
+        sb += bk // 32
+    tl.store(c_ptr + rows[:, None] * c_stride + cols[None, :], total)
+
+
+@triton.jit
 def gemm_of_roles(
     a_ptr, b_ptr, c_ptr, m, n, depth,
     bm: tl.constexpr, bn: tl.constexpr, bk: tl.constexpr,
@@ -141,6 +165,14 @@ KERNELS: dict[str, dict[str, Any]] = {
         "sizes": {"bm": 128, "bn": 64, "d": 64},
         "multiples": range(4),
         "options": {"num_warps": 4, "num_stages": 3},
+    },
+    "scaled_gemm": {
+        "fn": scaled_gemm,
+        "types": [*["*fp8e4nv"] * 2, *["*u8"] * 2, "*fp32", *["i32"] * 6],
+        "sizes": {"bm": 128, "bn": 128, "bk": 128},
+        "multiples": [*range(8), 10],
+        "options": {"num_warps": 8, "num_stages": 3},
+        "capability": 100,
     },
     "gemm_128x256": {
         "fn": gemm_of_roles,

@@ -21,7 +21,7 @@ class OrderProxies(KernelPass):
     and stores write it through the generic proxy; barriers do not order the two (PTX ISA 8.6).
     Each thread executes `fence.proxy.async` between its writes, including those that it has
     waited for, and the barrier before the reads. Barriers without preceding writes do not
-    change.
+    change. Copies of some `warps` alone are fenced where they are waited for.
     """
 
     name: ClassVar[str] = "tile-order-proxies"
@@ -34,6 +34,7 @@ class OrderProxies(KernelPass):
             op.operation
             for op in (*kernel.named(AsyncCopyOp), *kernel.named(StoreOp))
             if any(alloc in buffers for alloc in _buffers(op))
+            and not (isinstance(op, AsyncCopyOp) and op.warps)
         }
         if writers:
             _Fences(writers).region(kernel.function.regions[0], written=False)

@@ -32,7 +32,7 @@ from tilec.isa import LANES
 from .blackwell.alternation import TWO, Alternation, arrivals, wanted, why_one
 from .blackwell.carried import Carried, carried, carried_phase, let_go, loops_around
 from .blackwell.issue import fence, issue
-from .blackwell.rings import PAIR, Ring, commit, is_first_cta, ring_around
+from .blackwell.rings import PAIR, Ring, await_phase, commit, is_first_cta, ring_around
 from .blackwell.scale_factors import ScaleFactors
 from .emit import index_constant
 from .kernel_pass import Kernel, KernelPass
@@ -55,6 +55,9 @@ class PlaceAccumulators(KernelPass):
     Of a product of a pair of CTAs only a thread of the CTA of rank 0 issues: when threads of both
     have arrived at an mbarrier there, as they do when their operands are in shared memory and their
     sums loaded. Its commit arrives in both. The cluster has just these two CTAs.
+
+    Scale factors are copied to tensor memory in front of the products, those of each stage of a
+    ring to columns of their own.
 
     In a loop over tiles with a ring two accumulators are taken in turn, where their columns fit: a
     warp of those that load issues the products of all tiles, those of the next one while the
@@ -112,7 +115,11 @@ class PlaceAccumulators(KernelPass):
                 pair = dot.group > 1
                 barriers = _mbarriers(kernel, arrivals(kernel, dot), pair=pair)
                 both = _accumulators(kernel, dot, TWO)
-                Alternation(kernel, dot, ring, both, barriers).run(held)
+                alloc = defining_op(both, AllocTensorOp)
+                assert alloc is not None
+                with ir.InsertionPoint.after(alloc), dot.location:
+                    factors = _factors_of(dot, ring)
+                Alternation(kernel, dot, ring, both, barriers, factors).run(held)
                 kernel.remark(
                     kernel.function,
                     "has two accumulators in tensor memory, which tiles take in turn: another warp "
@@ -178,11 +185,12 @@ class _Placed:
         self._pair = dot.group > 1
         self._both_ready = both_ready
         self._accumulator = _accumulators(kernel, dot)
+        self._ring = None if "a" in dot.tiles() else ring_around(dot, kernel)
         alloc = defining_op(self._accumulator, AllocTensorOp)
         assert alloc is not None
         with ir.InsertionPoint.after(alloc), dot.location:
             self._left = _left_of(dot)
-            self._factors = ScaleFactors(dot) if isinstance(dot, TensorDotScaledOp) else None
+            self._factors = _factors_of(dot, self._ring)
 
     def run(self) -> None:
         """Rewrite it."""
@@ -191,7 +199,7 @@ class _Placed:
         if held is None:
             self._alone(carried_phase(dot.operation))
             return
-        ring = ring_around(dot, self._kernel) if self._left is None else None
+        ring = self._ring
         phase = carried_phase(dot.operation if ring is None else held.loop)
         held = carried(dot)  # the loop that carries the phase is another
         assert held is not None
@@ -280,7 +288,7 @@ class _Placed:
         self._tell_ready()
         with scf.if_(is_first_cta()):
             self._await_ready(phase)
-            issue(self._dot, self._accumulator, adds)
+            issue(self._dot, self._accumulator, adds, self._factors)
             commit(self._done, index_constant(self._number), pair=True)
 
     def _both_are_ready(self, phase: Value) -> None:
@@ -322,10 +330,7 @@ class _Placed:
     def _wait(self, phase: Value) -> None:
         """The wait of all threads for the products."""
         found = [self._done, index_constant(self._number), phase]
-        if self._pair:
-            emit_effect(BarrierWaitOp, found, cluster=ir.UnitAttr.get())
-        else:
-            emit_effect(BarrierWaitOp, found)
+        await_phase(found, pair=self._pair)
         fence("after")
 
     def _load(self, type_: ir.Type, *, again: bool) -> Value:
@@ -335,6 +340,13 @@ class _Placed:
         if again:
             _meet()
         return found
+
+
+def _factors_of(dot: TensorDot, ring: Ring | None) -> ScaleFactors | None:
+    """Tensor memory for scale factors: of all stages of a ring that the product alone reads."""
+    if not isinstance(dot, TensorDotScaledOp):
+        return None
+    return ScaleFactors(dot, 1 if ring is None else ring.stages)
 
 
 def _left_of(dot: TensorDot) -> Value | None:

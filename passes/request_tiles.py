@@ -10,6 +10,7 @@ from tilec.dialects.tile.dialect import SharedAttr
 from tilec.dialects.tile.emit import emit, emit_all, emit_effect, i64
 from tilec.dialects.tile.ops import (
     AllocSharedOp,
+    AsyncCopyOp,
     BarrierArriveOp,
     BarrierExpectOp,
     BarrierInitOp,
@@ -27,11 +28,12 @@ from tilec.ir.mlir import ir, scf
 from tilec.ir.ops import arith, gpu, nvvm
 from tilec.ir.ops import scf as ops_scf
 from tilec.ir.types import i1, i32
+from tilec.isa import LANES
 
 from .blackwell.carried import carry, pass_on
 from .blackwell.rings import is_first_cta
 from .emit import index_constant
-from .hopper.rings import Ring, next_stage
+from .hopper.ring_parts import Ring, next_stage
 from .kernel_pass import Kernel, KernelPass
 from .search import named
 
@@ -65,7 +67,8 @@ class RequestTiles(KernelPass):
             return
         with kernel.at(kernel.function):
             ctas = prod(cluster_size(kernel.function) or ())
-            ring, responses = _begin(kernel, ctas, sum(others) - 1)
+            loading = [loop for loop, other in zip(loops, others, strict=True) if other]
+            ring, responses = _begin(kernel, ctas, sum(_readers(loop, ctas) for loop in loading))
             for loop, one in zip(loops, asks, strict=True):
                 _request(loop, ring, responses, ctas, loads=one)
 
@@ -73,6 +76,19 @@ class RequestTiles(KernelPass):
 def _loads(loop: ir.Operation) -> bool:
     """Whether the thread that loads executes a loop, which also asks."""
     return bool(named(loop, [TmaLoadOp]))
+
+
+def _readers(loop: ir.Operation, ctas: int) -> int:
+    """Threads that execute a loop of those that load: one of each CTA of a cluster does not ask.
+
+    Of warps that copy all of each CTA, as their copies say; else those that issue products, one.
+    """
+    if _loads(loop):
+        return ctas - 1 if ctas > 1 else 0
+    copies = [op.opview for op in named(loop, [AsyncCopyOp])]
+    warps = {copy.warps for copy in copies if isinstance(copy, AsyncCopyOp)}
+    counts = {0 if one is None else one[1] for one in warps}
+    return max(ctas, 1) * LANES * counts.pop() if counts else 1
 
 
 def _is_of_producer(op: ir.Operation) -> bool:
@@ -85,14 +101,18 @@ def _is_of_producer(op: ir.Operation) -> bool:
     return False
 
 
-def _begin(kernel: Kernel, ctas: int, issuers: int) -> tuple[Ring, Value]:
+def _begin(kernel: Kernel, ctas: int, loading: int) -> tuple[Ring, Value]:
     """Mbarriers, begun by one thread before any other comes to them, and room for responses.
 
     Of a cluster the first CTA alone asks, when all threads that compute have read the response
-    before, and the threads that load of the other CTAs, and threads of the first CTA, or each, that
-    issue products.
+    before, and those of the role that loads that read it.
+
+    Args:
+        kernel: the kernel.
+        ctas: of a cluster.
+        loading: threads of that role, in all its CTAs.
     """
-    readers = ctas * kernel.threads + ctas - 1 + issuers
+    readers = ctas * kernel.threads + loading
     space = SharedAttr.get(ir.StringAttr.get("none"))
     word = ir.IntegerType.get_signless(64)
     barriers = ir.MemRefType.get([_STAGES], word, memory_space=space)

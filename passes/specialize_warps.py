@@ -11,13 +11,14 @@ from tilec.dialects.tile.emit import i64
 from tilec.dialects.tile.ops import AsyncCopyOp
 from tilec.ir.attributes import cluster_size
 from tilec.ir.mlir import ir, scf
-from tilec.isa import WARPGROUP_THREADS, TilecError
+from tilec.isa import LANES, WARPGROUP_THREADS, TilecError
 from tilec.isa.wording import counted
 
 from .analysis.costs import LEAST_WARPGROUPS
 from .blackwell.pairs import marked, pair_product
 from .functions import take_positive
 from .hopper.box_copies import boxes_of
+from .hopper.factor_rounds import rounds_ahead
 from .hopper.parting import (
     Parting,
     guarded_loops,
@@ -26,6 +27,7 @@ from .hopper.parting import (
     loops_of_products,
     plan_parting,
 )
+from .hopper.ring_parts import LOADERS, is_box
 from .hopper.rings import Specialised
 from .hopper.turns import PAIR, takes_turns
 from .hopper.wait_choice import may_defer, products_of, why_awaited
@@ -50,8 +52,11 @@ class SpecializeWarps(KernelPass):
     `scf.if` there without results and without another branch. Bounds and indices may depend on
     numbers that are loaded at the top level, from memory that nothing has written before. The
     thread that loads also waits for kernels before this one, where the program does.
+    Scale factors, which TMA would not put in the order of `tcgen05.cp`, are copied to the ring by
+    two further warps of those that load, and tensor memory has columns for those of each stage.
     A product that tile-form-pairs has marked becomes one of the pair of CTAs (`cta_group::2`), each
-    of which loads its rows of A and half of B's columns, if the kernel has clusters of two.
+    of which loads its rows of A and half of B's columns, with the scale factors of these rows and
+    of all columns, if the kernel has clusters of two.
 
     Attributes:
         enabled: false leaves all loops to tile-pipeline.
@@ -197,6 +202,14 @@ def _explain(kernel: Kernel, loop: scf.ForOp, plan: Parting) -> None:
     for copy in plan.copies:
         view = copy.copy.opview
         assert isinstance(view, AsyncCopyOp)
+        if not is_box(copy):
+            rounds = counted(rounds_ahead(plan.stages), "round")
+            kernel.remark(
+                view,
+                f"is made by {LOADERS * LANES} of the threads that load, which TMA would not put "
+                f"in the order of tcgen05.cp; {rounds} are in flight at a time",
+            )
+            continue
         boxes = boxes_of(copy.alloc.results[0], view.panels)
         kernel.remark(
             view,

@@ -13,6 +13,9 @@ from .emit import index_constant
 from .functions import block_size
 from .hopper.turns import turn_number, turns_of
 
+AMONG = "thread % "
+"""How the number of a thread among a power of two begins."""
+
 
 class ThreadIndex:
     """Thread, lane and warp numbers of one function, emitted at its top when first asked for.
@@ -30,7 +33,7 @@ class ThreadIndex:
         return ir.InsertionPoint(self._top)
 
     def number(self, dim: str) -> Value:
-        """The `thread`, `lane` or `warp` number.
+        """The `thread`, `lane` or `warp` number, or the thread's among so many: `thread % 64`.
 
         Raises:
             KeyError: for any other name.
@@ -42,7 +45,15 @@ class ThreadIndex:
                 return self.lane
             case "warp":
                 return self.warp
+        if dim.startswith(AMONG):
+            return self._among(int(dim.removeprefix(AMONG)))
         raise KeyError(dim)
+
+    def _among(self, count: int) -> Value:
+        """The number among so many threads, a power of two, the first's a multiple of that."""
+        thread = self.place
+        with self.at_top(), ir.Location.unknown():
+            return arith.andi(thread, index_constant(count - 1))
 
     @cached_property
     def thread(self) -> Value:

@@ -149,6 +149,7 @@ OPS: Mapping[str, Semantics] = MappingProxyType(
             *_each("nvvm", "elect.sync match.sync", _PER_LANE),
             # Order.
             ("gpu.barrier", _BARRIER),
+            ("nvvm.bar.warp.sync", _FENCE),
             ("nvvm.barrier", _BARRIER),
             # Memory.
             *_each("memref", "load", _READER),

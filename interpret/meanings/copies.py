@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from tilec.dialects.tile.ops import AsyncCopyOp
 from tilec.interpret.call import Call
 from tilec.interpret.groups import PendingCopy
 from tilec.interpret.memory import View
@@ -28,12 +29,24 @@ def _copy(call: Call, source: View, to_view: View, *indices: Array) -> None:
     if not there.all():
         call.report("bounds", "copies to outside the buffer")
     cta = call.cta
+    named = call.fact("warps", lambda: _warps(call))
+    if named is not None and np.flatnonzero(call.warps).tolist() != list(named):
+        call.report("divergent", "is executed by other warps than those that it names")
     cta.shared.begin_copy(to_view.buffer, to[there], cta.agents(call.warps), call.report)
     copy = PendingCopy(to_view.buffer, to[there], values[there], call.warp_mask)
     if call.fact("at once", lambda: _is_at_once(call, to_view)):
         cta.shared.end_copy(copy)
     else:
         call.cta.copies.open.append(copy)
+
+
+def _warps(call: Call) -> range | None:
+    """The warps that share the copy; None of all of the CTA."""
+    assert isinstance(call.op, AsyncCopyOp)
+    if call.op.warps is None:
+        return None
+    first, count = call.op.warps
+    return range(first, first + count)
 
 
 def _is_at_once(call: Call, to: View) -> bool:

@@ -55,7 +55,9 @@ def _if(call: Call, condition: Array) -> Running | Generator[None, None, Role | 
     taken = np.broadcast_to(condition, call.active.shape)
     if call.has(PRODUCER):
         threads = call.active & taken
-        return Role(threads, _run(call, call.node.bodies[0], threads))
+        (body,) = call.node.bodies[:1]
+        # Its warps have roles of their own, one branch after the other.
+        return Role(threads, execute(call.cta, body, threads, (), call.values, parts=True))
     bodies = call.node.bodies
     chosen = taken[call.active]
     if chosen.all() or not chosen.any():

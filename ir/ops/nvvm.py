@@ -8,6 +8,8 @@ from ..aliases import Attribute, Value
 from ..attributes import i32_attribute
 from ..creation import create, emit
 from ..mlir import ir
+from ..types import i32
+from .arith import integer
 from .llvm import constant_i32
 
 _ALL_LANES = -1
@@ -160,6 +162,11 @@ def named_barrier(number: int | Value, threads: int) -> None:
         aligned=ir.BoolAttr.get(True),
         operandSegmentSizes=counts,
     )
+
+
+def warp_barrier() -> None:
+    """A barrier of all lanes of a warp, which see what each has done before it."""
+    emit("nvvm.bar.warp.sync", [integer(i32(), _ALL_LANES)])
 
 
 def cp_async_bulk_commit_group() -> None:

@@ -9,6 +9,7 @@ from tilec.dialects.tile.emit import emit, emit_effect
 from tilec.dialects.tile.ops import (
     BarrierArriveOp,
     BarrierWaitOp,
+    TensorDotScaledOp,
     TensorLoadOp,
     TensorStoreOp,
 )
@@ -24,13 +25,14 @@ from tilec.isa.tensor_memory import COLUMNS
 from ..base import walk
 from ..emit import index_constant
 from ..hopper.ordered_turns import needed
-from ..hopper.rings import next_stage
+from ..hopper.ring_parts import next_stage
 from ..kernel_pass import Kernel
 from ..search import named
 from ..staging.loop_stages import make_anew
 from .carried import Carried, carry, loops_around, pass_on
 from .issue import fence, issue
-from .rings import Ring, commit, is_first_cta
+from .rings import Ring, await_phase, commit, is_first_cta
+from .scale_factors import ScaleFactors, columns_of_factors
 
 TWO = 2
 """Accumulators."""
@@ -46,7 +48,7 @@ def why_one(kernel: Kernel, dot: TensorDot, held: Carried, ring: Ring) -> str:
         ring: whose stages it reads.
     """
     around = loops_around(held.loop)
-    if len(kernel.named(TensorDot)) > 1 or dot.SCALED:
+    if len(kernel.named(TensorDot)) > 1:
         return "tensor memory also holds what other products need"
     if len(around) != 1 or around[0].block != kernel.function.regions[0].blocks[0]:
         return "its CTAs take one tile"
@@ -54,6 +56,12 @@ def why_one(kernel: Kernel, dot: TensorDot, held: Carried, ring: Ring) -> str:
     columns = rows * cols // dot.matrix_shape[0]
     if TWO * columns > COLUMNS:
         return f"{TWO} x {columns} columns are more than the {COLUMNS} of an SM"
+    factors = columns_of_factors(dot) if isinstance(dot, TensorDotScaledOp) else 0
+    if TWO * columns + ring.stages * factors > COLUMNS:
+        return (
+            f"{TWO} x {columns} columns, and {ring.stages} x {factors} of scale factors, are more "
+            f"than the {COLUMNS} of an SM"
+        )
     inner = [op for op in named(ring.rounds, [scf.ForOp]) if op != ring.rounds]
     if len(inner) != 1:
         return "its CTAs take one tile"
@@ -85,12 +93,20 @@ class Alternation:
         ring: whose stages it reads.
         accumulators: both, in tensor memory.
         barriers: with so many arrivals as `arrivals` says.
+        factors: the product's scale factors in tensor memory, if it has some.
     """
 
     def __init__(
-        self, kernel: Kernel, dot: TensorDot, ring: Ring, accumulators: Value, barriers: Value
+        self,
+        kernel: Kernel,
+        dot: TensorDot,
+        ring: Ring,
+        accumulators: Value,
+        barriers: Value,
+        factors: ScaleFactors | None = None,
     ) -> None:
         self._kernel, self._dot, self._ring = kernel, dot, ring
+        self._factors = factors
         self._accumulators, self._barriers = accumulators, barriers
         self._pair = dot.group > 1
 
@@ -150,7 +166,7 @@ class Alternation:
             copy = _owner(known[self._dot.d]).opview
             assert isinstance(copy, TensorDot)
             adds = arith.cmpi(arith.CmpI.NE, counter, rounds.operands[0])
-            issue(copy, self._accumulators, adds, which=slot)
+            issue(copy, self._accumulators, adds, self._factors, which=slot)
             commit(self._ring.barriers, wait.operands[1], pair=self._pair)
             copy.operation.erase()
             _owner(known[held.start]).erase()
@@ -202,10 +218,7 @@ class Alternation:
     def _await(self, number: Value, parity: Value) -> None:
         """Wait for an mbarrier of accumulators."""
         given = [self._barriers, number, parity]
-        if self._pair:
-            emit_effect(BarrierWaitOp, given, cluster=ir.UnitAttr.get())
-        else:
-            emit_effect(BarrierWaitOp, given)
+        await_phase(given, pair=self._pair)
         fence("after")
 
 

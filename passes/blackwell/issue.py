@@ -6,7 +6,12 @@ from itertools import product as cross
 
 from tilec.dialects.tile.attributes import IN_PAIRS
 from tilec.dialects.tile.emit import emit_effect
-from tilec.dialects.tile.ops import Tcgen05FenceOp, Tcgen05MmaOp, Tcgen05MmaScaledOp
+from tilec.dialects.tile.ops import (
+    Tcgen05FenceOp,
+    Tcgen05MmaOp,
+    Tcgen05MmaScaledOp,
+    TensorDotScaledOp,
+)
 from tilec.dialects.tile.ops.tensor_dot import TensorDot
 from tilec.ir.aliases import Attribute, Value
 from tilec.ir.mlir import ir
@@ -50,7 +55,8 @@ def issue(
     operands = {name: _Matrix(dot, name) for name in ("ab" if left is None else "b")}
     true, zero = arith.integer(i1(), 1), index_constant(0)
     if factors is not None:
-        factors.copy()
+        assert isinstance(dot, TensorDotScaledOp)
+        factors.copy(dot)
     for k, m, n in cross(range(dot.depth() // step), range(rows // each), range(cols // d.cols)):
         if left is None:
             first = operands["a"].indices(m * each, k * step)
@@ -66,7 +72,8 @@ def issue(
         if factors is None:
             emit_effect(Tcgen05MmaOp, [*given, *at], dot.location, **attributes)
         else:
-            at += [*factors.indices(m, k), *factors.indices(n, k)]
+            assert isinstance(dot, TensorDotScaledOp)
+            at += [*factors.indices(dot, m, k), *factors.indices(dot, n, k)]
             given += [*factors.buffers, *at]
             emit_effect(Tcgen05MmaScaledOp, given, dot.location, **attributes)
 

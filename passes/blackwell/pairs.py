@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from tilec.dialects.tile.attributes import IN_PAIRS
 from tilec.dialects.tile.dialect import SharedAttr
 from tilec.dialects.tile.emit import emit, emit_effect
-from tilec.dialects.tile.ops import AllocSharedOp, AsyncCopyOp, TensorDotOp
+from tilec.dialects.tile.ops import AllocSharedOp, AsyncCopyOp, TensorDotOp, TensorDotScaledOp
 from tilec.dialects.tile.ops.tcgen05 import tensor_product
 from tilec.dialects.tile.ops.warpgroup_dot import AwaitedProduct
 from tilec.dialects.tile.shared import shared_buffer
@@ -31,24 +31,28 @@ _ONE, _TWO = "cta_group::1", "cta_group::2"
 _TURNING = (8, 16)
 """Bits of elements that descriptors tell along M and N."""
 
+PairDot: TypeAlias = TensorDotOp | TensorDotScaledOp
+"""What pairs may compute."""
+
 
 class PairProduct(NamedTuple):
     """A product of a loop that two CTAs may compute together.
 
     Attributes:
         dot: the product, still of one CTA.
-        copies: of A and of B.
+        copies: of A, of B, and of scale factors, of which each CTA has those of its rows of A and
+            those of all columns of B.
         half: how half of B lies in shared memory.
     """
 
-    dot: TensorDotOp
+    dot: PairDot
     copies: dict[str, AsyncCopyOp]
     half: OperandBuffer
 
     def loaded(self, ctas: int) -> int:
-        """Bytes that a CTA loads a round where so many share B."""
-        a, b = (_bytes(self.copies[name]) for name in "ab")
-        return a + b // ctas
+        """Bytes that a CTA loads a round where so many share B; each has all its scale factors."""
+        each = {name: _bytes(copy) for name, copy in self.copies.items()}
+        return sum(each.values()) - each["b"] + each["b"] // ctas
 
     def product(self, ctas: int) -> Product:
         """What a CTA multiplies a round where so many share B."""
@@ -72,7 +76,7 @@ class PairProduct(NamedTuple):
         attributes["form"] = ir.StringAttr.get(_form_of(self.dot))
         operands = [buffer if one == alloc.result else one for one in self.dot.operands]
         with ir.InsertionPoint(self.dot), self.dot.location:
-            found = emit(TensorDotOp, operands, self.dot.d.type, **attributes)
+            found = emit(type(self.dot), operands, self.dot.d.type, **attributes)
         self.dot.d.replace_all_uses_with(found)
         self.dot.operation.erase()
         alloc.operation.erase()
@@ -105,39 +109,40 @@ def pair_product(loop: scf.ForOp) -> PairProduct:
     ops = list(loop.regions[0].blocks[0].operations)
     dots = [op for op in ops if isinstance(op, AwaitedProduct)]
     dot = dots[0]
-    if len(dots) > 1 or not isinstance(dot, TensorDotOp):
-        what = f"{len(dots)} products" if len(dots) > 1 else "a product with scale factors"
-        raise TilecError(f"its loop has {what}; pairs compute a single one without")
+    if len(dots) > 1 or not isinstance(dot, PairDot):
+        raise TilecError(f"its loop has {len(dots)} products; pairs compute a single one")
     if "a" in dot.tiles():
         raise TilecError("its product has A in tensor memory")
     if dot.group > 1 or carried(dot) is None:
         raise TilecError("its loop does more with its sums than add to them")
-    copies = {name: _copy_of(dot, number, ops) for number, name in enumerate("ab")}
+    copies = {name: _copy_of(dot, name, number, ops) for name, number in dot.memories().items()}
     return PairProduct(dot, copies, _half(dot, copies["b"]))
 
 
-def marked(kernel: Kernel) -> list[TensorDotOp]:
+def marked(kernel: Kernel) -> list[PairDot]:
     """The products that `tile-form-pairs` wants pairs to compute."""
-    return [dot for dot in kernel.named(TensorDotOp) if IN_PAIRS in dot.attributes]
+    dots: list[PairDot] = [*kernel.named(TensorDotOp), *kernel.named(TensorDotScaledOp)]
+    return [dot for dot in dots if IN_PAIRS in dot.attributes]
 
 
-def _form_of(dot: TensorDotOp) -> str:
+def _form_of(dot: PairDot) -> str:
     """The key of the instruction by which a pair computes a product."""
     return ir.StringAttr(dot.attributes["form"]).value.replace(_ONE, _TWO)
 
 
-def _copy_of(dot: TensorDotOp, number: int, ops: list[ir.OpView]) -> AsyncCopyOp:
+def _copy_of(dot: PairDot, name: str, number: int, ops: list[ir.OpView]) -> AsyncCopyOp:
     """The copy that fills an operand's buffer for the product alone."""
     buffer = dot.operands[number]
     alloc = defining_op(buffer, AllocSharedOp)
     users = [] if alloc is None else [use.owner.operation for use in buffer.uses]
     copies = [op for op in ops if isinstance(op, AsyncCopyOp) and op.operands[1] == buffer]
     if len(copies) != 1 or len(users) != CLUSTER_CTAS or dot.operation not in users:
-        raise TilecError(f"its {'AB'[number]} is not copied in each iteration for it alone")
+        what = name.upper() if len(name) == 1 else name
+        raise TilecError(f"its {what} is not copied in each iteration for it alone")
     return copies[0]
 
 
-def _half(dot: TensorDotOp, copy: AsyncCopyOp) -> OperandBuffer:
+def _half(dot: PairDot, copy: AsyncCopyOp) -> OperandBuffer:
     """How half of B lies in shared memory.
 
     Raises:
@@ -146,7 +151,7 @@ def _half(dot: TensorDotOp, copy: AsyncCopyOp) -> OperandBuffer:
     rows, cols = ir.RankedTensorType(dot.d.type).shape
     types = ir.StringAttr(dot.attributes["types"]).value
     flags = tuple(name for name in dot.UNITS if name in dot.attributes)
-    described_dot(tensor_product(_form_of(dot), scaled=False), types, (rows, cols), flags)
+    described_dot(tensor_product(_form_of(dot), scaled=dot.SCALED), types, (rows, cols), flags)
     if cols % CLUSTER_CTAS:
         raise TilecError(f"{counted(cols, 'column')} of B have no halves")
     turned = not dot.is_transposed("b")

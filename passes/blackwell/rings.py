@@ -24,8 +24,9 @@ from tilec.ir.types import i32, memref_of
 
 from ..analysis.index_forms import is_pure
 from ..emit import index_constant
-from ..hopper.rings import next_stage
+from ..hopper.ring_parts import next_stage
 from ..kernel_pass import Kernel
+from ..search import named
 
 PAIR = 2
 """CTAs that compute a product together."""
@@ -51,6 +52,12 @@ class Ring(NamedTuple):
         """The mbarriers that say that stages are empty."""
         return self.empty.operands[0]
 
+    @property
+    def stages(self) -> int:
+        """Stages of it."""
+        (found,) = memref_of(self.barriers).shape
+        return found
+
     def take_over(self, kernel: Kernel) -> None:
         """Let commits, one a stage, say that stages are empty, and the loader wait for the last.
 
@@ -63,15 +70,30 @@ class Ring(NamedTuple):
             self._tell_the_even_cta(kernel)
         with ir.InsertionPoint.after(self.rounds), self.rounds.location:
             at: list[Value] = [*list(self.rounds.results)[-2:]]
-            (stages,) = memref_of(self.barriers).shape
-            for _ in range(stages):
+            for _ in range(self.stages):
                 stage = arith.index_castui(at[0], ir.IndexType.get())
                 emit_effect(BarrierWaitOp, [self.barriers, stage, at[1]])
-                at = next_stage(at[0], at[1], stages)
+                at = next_stage(at[0], at[1], self.stages)
 
     def _tell_the_even_cta(self, kernel: Kernel) -> None:
-        """Let the boxes of both CTAs of a pair tell the even one, which alone waits for them."""
+        """Let what both CTAs of a pair load tell the even one, which alone waits for it.
+
+        There one thread arrives for the boxes of both. Of scale factors warps of both arrive, which
+        have fenced what the asynchronous proxy of their CTA will read.
+        """
         full = self.full.operands[0]
+        arrivals = [op for op in kernel.named(BarrierArriveOp) if op.operands[0] == full]
+        for init in kernel.named(BarrierInitOp) if arrivals else ():
+            if init.operands[0] == full:
+                count = ir.IntegerAttr(init.attributes["count"]).value
+                init.attributes["count"] = i64(PAIR * (count - 1) + 1)
+        for arrival in arrivals:
+            attributes = {name: arrival.attributes[name] for name in arrival.attributes}
+            with ir.InsertionPoint(arrival), arrival.location:
+                given = [*arrival.operands, index_constant(0)]
+                attributes["fenced"] = ir.UnitAttr.get()
+                emit_effect(BarrierArriveOp, given, arrival.location, **attributes)
+            arrival.operation.erase()
         for load in kernel.named(TmaLoadOp):
             if load.operands[2] == full:
                 load.attributes[GROUP] = i64(PAIR)
@@ -98,6 +120,14 @@ class Ring(NamedTuple):
         """Drop what all threads did."""
         self.full.operation.erase()
         self.empty.operation.erase()
+
+
+def await_phase(given: list[Value], *, pair: bool) -> None:
+    """Wait for a phase of an mbarrier, of a pair for what threads of the other CTA did, too."""
+    if pair:
+        emit_effect(BarrierWaitOp, given, cluster=ir.UnitAttr.get())
+    else:
+        emit_effect(BarrierWaitOp, given)
 
 
 def is_first_cta() -> Value:
@@ -131,8 +161,9 @@ def ring_around(dot: TensorDot, kernel: Kernel) -> Ring | None:
     if any(not isinstance(one, ir.Block) and one.operation in behind for one in owners):
         return None
     waits = [op for op in kernel.named(BarrierWaitOp) if op.operands[0] == empty[0].operands[0]]
-    rounds = [found for op in waits if (found := _rounds(op)) is not None]
-    if len(waits) != 1 or len(rounds) != 1:
+    loading = [found for op in waits if (found := _rounds(op)) is not None]
+    rounds = [loop for loop in loading if named(loop, [TmaLoadOp])]  # not those of scale factors
+    if len(loading) != len(waits) or len(rounds) != 1:
         return None
     return Ring(full[0], empty[0], rounds[0], dot.group > 1)
 

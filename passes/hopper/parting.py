@@ -25,12 +25,14 @@ from ..analysis.costs import BESIDES, CLUSTER_CTAS, LEAST_WARPGROUPS
 from ..analysis.effects import Writers, is_shared
 from ..analysis.index_forms import is_pure
 from ..analysis.shared_space import SharedSpace, aligned, conversion_bytes
+from ..blackwell.scale_factors import stages_of_factors
 from ..kernel_pass import Kernel
 from ..layouts.coalescing import coalesced
 from ..staging.staged_copies import StagedCopy, copy_groups
-from .box_copies import why_no_box, why_no_map
+from .box_copies import why_no_map
 from .box_stores import HALF, WORD, panels_of, why_no_box_store
 from .dependent_launch import Waits, dependences, waits_around
+from .ring_parts import is_box
 from .rings import Needs
 from .tile_loops import guard_at_top, loop_over_tiles
 from .warp_roles import PRODUCERS, WarpRoles, equal_roles, warp_roles
@@ -179,7 +181,7 @@ class _Planning:
             )
         if roles is None:
             return f"{self._computing} threads leave no room for {PRODUCERS} more that load"
-        room = self._room(copies)
+        room = min(self._room(copies), stages_of_factors(kernel, loop))
         pinned = loop.attributes.get(STAGES)
         stages = pinned.value if isinstance(pinned, ir.IntegerAttr) else room
         if min(stages, room) < 2 and stages <= room:
@@ -197,7 +199,7 @@ class _Planning:
     def _obstacle(self, copies: list[StagedCopy], writers: Writers) -> str:
         """Why the copies stay with the threads that compute; empty if they need not."""
         kernel, block = self._kernel, self._loop.regions[0].blocks[0]
-        if not copies:
+        if not any(map(is_box, copies)):
             return "no operands of products are copied in each iteration"
         size = kernel.block_size
         if size is None or size[1:] != (1, 1):
@@ -216,10 +218,8 @@ class _Planning:
             view = copy.copy.opview
             assert isinstance(view, AsyncCopyOp)
             readers = [op for op in copy.loads if not isinstance(op.opview, AwaitedProduct)]
-            why = (
-                copy.obstacle
-                or why_no_box(memref_of(view.target))
-                or why_no_map(view.source, kernel.function)
+            why = copy.obstacle or (
+                why_no_map(view.source, kernel.function) if is_box(copy) else ""
             )
             elsewhere = [op for op in copy.loads if op.block != block]
             if readers:

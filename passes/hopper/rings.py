@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from functools import partial
+from typing import NamedTuple, TypeAlias
 
 from tilec.dialects.tile.attributes import MULTICAST, PRODUCER, TAKES_OVER
 from tilec.dialects.tile.dialect import SharedAttr
@@ -18,72 +19,23 @@ from tilec.dialects.tile.ops import (
     WarpgroupIdOp,
 )
 from tilec.dialects.tile.ops.tensor_dot import TensorDot
-from tilec.dialects.tile.shared import shared_buffer
 from tilec.ir.aliases import Op, Value
 from tilec.ir.mlir import ir
 from tilec.ir.ops import arith, gpu, nvvm, scf
 from tilec.ir.ops.arith import CmpI
-from tilec.ir.types import i1, i32, memref_of
+from tilec.ir.types import i1, i32
 from tilec.isa import LANES, WARPGROUP_THREADS
 
-from ..emit import add_constant, index_constant
+from ..emit import index_constant
 from ..search import defining_op
 from ..staging.loop_stages import LoopStages, make_anew
 from ..staging.staged_copies import StagedCopy
 from .box_copies import Share, load_boxes
 from .dependent_launch import NO_WAITS, Waits, wait_again
+from .factor_rounds import FactorRounds
 from .ordered_turns import OrderedTurns, needed
+from .ring_parts import LOADERS, Part, Ring, next_stage, parts_of
 from .warp_roles import PRODUCERS, WarpRoles
-
-
-class Ring(NamedTuple):
-    """Mbarriers of a ring of stages: that part of a stage is full, and that it is empty again."""
-
-    full: Value
-    empty: Value
-
-
-class Part(NamedTuple):
-    """What of a stage the same ops read: it is full, and empty again, by itself.
-
-    Attributes:
-        copies: what fills it.
-        readers: ops of the loop's body, in order.
-        number: of the part; those read first come first.
-    """
-
-    copies: list[StagedCopy]
-    readers: list[ir.Operation]
-    number: int
-
-    @property
-    def is_shared(self) -> bool:
-        """Whether CTAs of a cluster load some of it for each other."""
-        return any(MULTICAST in copy.copy.attributes for copy in self.copies)
-
-    @property
-    def bytes(self) -> int:
-        """Bytes that fill it."""
-        return sum(shared_buffer(memref_of(c.alloc.results[0])).bytes for c in self.copies)
-
-
-def parts_of(loop: Op, copies: list[StagedCopy]) -> list[Part]:
-    """The parts of a stage, as the body of a loop reads them one after the other.
-
-    Args:
-        loop: the `scf.for`.
-        copies: those of its body, which ops of that body alone read.
-    """
-    ops = [op.operation for op in loop.regions[0].blocks[0].operations]
-    places = {
-        tuple(sorted(ops.index(reader.operation) for reader in copy.loads)): None for copy in copies
-    }
-    parts = []
-    for number, at in enumerate(sorted(places)):
-        readers = [ops[place] for place in at]
-        same = [copy for copy in copies if {op.operation for op in copy.loads} == set(readers)]
-        parts.append(Part(same, readers, number))
-    return parts
 
 
 class Needs(NamedTuple):
@@ -98,10 +50,16 @@ class Needs(NamedTuple):
     of_tile: list[ir.Operation]
 
 
+Rounds: TypeAlias = Callable[[list[Value], Mapping[Value, Value]], Sequence[Value]]
+"""What emits the rounds of one tile from the first stage and its parity on, and gives those after
+them; it is told what stands for values of the loop over tiles."""
+
+
 class Specialised(LoopStages):
     """The rewriting of one loop at the top of a kernel, or of a loop over tiles or a branch there.
 
-    After the threads that compute stands a warpgroup of which one thread loads. In each round it
+    After the threads that compute stands a warpgroup of which one thread loads, and two further
+    warps, if there are scale factors, those (`FactorRounds`). In each round it
     waits until a part of a stage is empty, and copies boxes to it; the others wait until it is full
     in front of the first op that reads it, and say after the last that they have. The phase before
     the first counts as ended: so the first waits for empty stages end at once. In a loop over tiles
@@ -197,8 +155,9 @@ class Specialised(LoopStages):
         with scf.if_(arith.cmpi(CmpI.EQ, thread, zero)):
             for number in range(len(self._parts) * self.stages):
                 at = index_constant(number)
-                readers = self._readers(self._parts[number // self.stages])
-                emit_effect(BarrierInitOp, [ring.full, at], count=i64(1))
+                part = self._parts[number // self.stages]
+                readers = self._readers(part)
+                emit_effect(BarrierInitOp, [ring.full, at], count=i64(part.arrivals))
                 emit_effect(BarrierInitOp, [ring.empty, at], count=i64(readers))
             if self._turns is not None:
                 self._turns.begin()
@@ -235,21 +194,29 @@ class Specialised(LoopStages):
                     place = gpu.block_id(gpu.Dimension.X)
                     rank = arith.remui(place, index_constant(self._ctas))
                     self._share = Share(self._ctas, rank)
-                start: list[Value] = [arith.integer(i32(), 0), arith.integer(i1(), 1)]
-                wait_again(self._waits.top)
-                if self._tiles is not None:
-                    self._tiles_of_rounds(ring, start, self._tiles)
-                elif self._guard is not None:
-                    with scf.if_(self._guard.operands[0]):
-                        known: dict[Value, Value] = {}
-                        make_anew(self._needs.of_tile, known)
-                        wait_again(self._waits.before)
-                        self._rounds(ring, start, known)
-                else:
-                    self._rounds(ring, start, {})
+                self._all_rounds(partial(self._rounds, ring))
+            if any(part.factors for part in self._parts):
+                warp = (self._computing + PRODUCERS) // LANES - LOADERS
+                with scf.if_(arith.cmpi(CmpI.UGE, thread, index_constant(warp * LANES))):
+                    self._all_rounds(FactorRounds(self, self._parts, ring, warp).emit)
             scf.yield_()
 
-    def _tiles_of_rounds(self, ring: Ring, start: list[Value], tiles: ir.Operation) -> None:
+    def _all_rounds(self, rounds: Rounds) -> None:
+        """The rounds of all tiles, as threads that load make those of one."""
+        start: list[Value] = [arith.integer(i32(), 0), arith.integer(i1(), 1)]
+        wait_again(self._waits.top)
+        if self._tiles is not None:
+            self._tiles_of_rounds(rounds, start, self._tiles)
+        elif self._guard is not None:
+            with scf.if_(self._guard.operands[0]):
+                known: dict[Value, Value] = {}
+                make_anew(self._needs.of_tile, known)
+                wait_again(self._waits.before)
+                rounds(start, known)
+        else:
+            rounds(start, {})
+
+    def _tiles_of_rounds(self, rounds: Rounds, start: list[Value], tiles: ir.Operation) -> None:
         """The rounds of each tile; the ring goes on."""
         mark = TAKES_OVER
         same = {mark: tiles.attributes[mark]} if mark in tiles.attributes else {}
@@ -261,7 +228,7 @@ class Specialised(LoopStages):
         with ir.InsertionPoint(block):
             make_anew(self._needs.of_tile, known)
             wait_again(self._waits.before)
-            state = list(self._rounds(ring, state, known))
+            state = list(rounds(state, known))
             wait_again(self._waits.behind)
             scf.yield_(state)
 
@@ -286,7 +253,7 @@ class Specialised(LoopStages):
                 at = self._barrier(part, stage)
                 emit_effect(BarrierWaitOp, [ring.empty, at, parity])
                 emit_effect(BarrierExpectOp, [ring.full, at], bytes=i64(part.bytes))
-                for copy in part.copies:
+                for copy in part.boxes:
                     view = copy.copy.opview
                     assert isinstance(view, AsyncCopyOp)
                     source = self.source_at(copy, counter, known)
@@ -298,7 +265,7 @@ class Specialised(LoopStages):
 
     def _barrier(self, part: Part, stage: Value) -> Value:
         """The number of the mbarrier of a part of a stage."""
-        return add_constant(stage, part.number * self.stages)
+        return part.barrier(stage, self.stages)
 
     def _consume(self, ring: Ring) -> None:
         """The rounds of the threads that compute."""
@@ -369,11 +336,3 @@ class Specialised(LoopStages):
     def _next(self, stage: Value, parity: Value) -> list[Value]:
         """The stage after this, and its parity."""
         return next_stage(stage, parity, self.stages)
-
-
-def next_stage(stage: Value, parity: Value, stages: int) -> list[Value]:
-    """The stage of a ring after this, and its parity: the other one where the ring begins anew."""
-    following = arith.addi(stage, arith.integer(i32(), 1))
-    wraps = arith.cmpi(CmpI.EQ, following, arith.integer(i32(), stages))
-    begin = arith.integer(i32(), 0)
-    return [arith.select(wraps, begin, following), arith.xori(parity, wraps)]

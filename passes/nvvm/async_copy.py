@@ -25,6 +25,7 @@ from tilec.layout.tiling import row_tile
 from ..emit import add_constant
 from ..fragments.expansion import Expansion, Values
 from ..functions import threads
+from ..thread_index import AMONG
 from . import predicated
 from .addresses import in_global
 from .global_memory import GlobalAccess
@@ -49,17 +50,20 @@ class AsyncCopies:
         vector, panels = vector_of(op), op.panels
         width = cols // panels
         unit = rows & -rows  # the threads copy so many rows, and the next as many, and so on
-        layout = row_tile(unit, width, vector, threads(self._kernel.function) // LANES)
-        place = _by_thread(layout)
+        sharing = op.warps  # else all threads do
+        warps = threads(self._kernel.function) // LANES if sharing is None else sharing[1]
+        number = "thread" if sharing is None else f"{AMONG}{warps * LANES}"
+        layout = row_tile(unit, width, vector, warps)
+        place = _by_thread(layout, number)
         buffer = shared_buffer(target_type)
         shape = tuple(target_type.shape)
         base = expansion.one(op.target)
         parts = [
-            shared_access(self._kernel, base, buffer, at, shape, place, "thread")
+            shared_access(self._kernel, base, buffer, at, shape, place, number)
             for at in _panels(indices[rank:], panels)
         ]
         to = parts[0]
-        from_ = GlobalAccess(self._kernel, source, indices[:rank], place, "thread")
+        from_ = GlobalAccess(self._kernel, source, indices[:rank], place, number)
         element = source_type.element_type
         size = vector * bits_of(element) // 8
         if not buffer.together(vector) or to.col.constant % vector:
@@ -80,8 +84,8 @@ class AsyncCopies:
             for row, col in inside
         ]
         from_.expect([step.source for step in steps])
-        spare = place.free("thread")
-        with self._first(spare) if spare else nullcontext():
+        spare = place.free(number)
+        with self._first(number, spare) if spare else nullcontext():
             for step in steps:
                 if attributes is None:
                     pieces.copy_through_registers(step)
@@ -109,9 +113,9 @@ class AsyncCopies:
         return nvvm.cp_async_attributes(size, CacheModifier.CG if size == 16 else CacheModifier.CA)
 
     @contextmanager
-    def _first(self, copies: int) -> Iterator[None]:
-        """For one thread of those that would copy the same."""
-        with scf.if_(self._kernel.first_of_copies("thread", copies)):
+    def _first(self, number: str, copies: int) -> Iterator[None]:
+        """For one thread of those that would copy the same, by their number."""
+        with scf.if_(self._kernel.first_of_copies(number, copies)):
             yield
 
 
@@ -182,7 +186,7 @@ class _Pieces(NamedTuple):
 
 
 @lru_cache(maxsize=1024)
-def _by_thread(layout: LinearLayout) -> LinearLayout:
-    """(thread) -> place, of a layout over lanes and warps, register 0."""
+def _by_thread(layout: LinearLayout, number: str) -> LinearLayout:
+    """(number of the thread) -> place, of a layout over lanes and warps, register 0."""
     bases = layout.bases
-    return LinearLayout.of({"thread": [*bases["lane"], *bases["warp"]]}, layout.out_sizes)
+    return LinearLayout.of({number: [*bases["lane"], *bases["warp"]]}, layout.out_sizes)

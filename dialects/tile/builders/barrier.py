@@ -40,6 +40,7 @@ def barrier_arrive(
     of: Index | None = None,
     *,
     elected: bool = False,
+    fenced: bool = False,
     ctas: int | None = None,
 ) -> None:
     """`tile.barrier_arrive`: one of them, in the own CTA or the cluster's of a rank.
@@ -49,9 +50,14 @@ def barrier_arrive(
         index: which of them.
         of: the rank of the CTA, if it is not the own one.
         elected: whether whole warps come, of which one thread arrives.
+        fenced: whether only the asynchronous proxy of the own CTA reads what was written, for which
+            that is fenced.
         ctas: those of the cluster, if whole warps come and one thread of each arrives in each CTA.
     """
-    attributes: dict[str, ir.Attribute] = {"elected": ir.UnitAttr.get()} if elected else {}
+    flags = {"elected": elected, "fenced": fenced}
+    attributes: dict[str, ir.Attribute] = {
+        name: ir.UnitAttr.get() for name, given in flags.items() if given
+    }
     if ctas is not None:
         attributes["ctas"] = i64(ctas)
     operands = [barriers, *indices_of([index] if of is None else [index, of])]

@@ -255,8 +255,9 @@ def async_copy(
     shape: Sequence[int] | None = None,
     masked: bool = False,
     vector: int = 1,
+    warps: tuple[int, int] | None = None,
 ) -> None:
-    """`tile.async_copy`: a tile from global to shared memory, by all threads of the CTA.
+    """`tile.async_copy`: a tile from global to shared memory, by all threads of the CTA or a part.
 
     Args:
         source: a memref in global memory.
@@ -266,11 +267,14 @@ def async_copy(
         shape: rows and columns; by default a whole matrix of the target.
         masked: elements outside the source's extents arrive as zero.
         vector: elements that go at once.
+        warps: the number of the first warp that copies, and how many do; by default all.
     """
     extents = list(shape) if shape is not None else list(memory(target, "target").shape)[-2:]
     operands = [source, target, *indices_of(at), *indices_of(to)]
     attributes = access(False, masked, vector)
     attributes["shape"] = ir.DenseI64ArrayAttr.get(extents)
+    if warps is not None:
+        attributes["warps"] = ir.DenseI64ArrayAttr.get(list(warps))
     emit(AsyncCopyOp, operands, attributes=attributes)
 
 

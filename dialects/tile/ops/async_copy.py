@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tilec.dialects.semantics import Access, Resource, Scope, Semantics, Touch
+from tilec.ir.aliases import Op
 from tilec.ir.mlir import ext, ir
 from tilec.isa import TilecError
 
@@ -14,6 +15,10 @@ from .base import Region, TileOp, check_indices, memory
 from .memory import vector_of
 
 
+def _scope(op: Op) -> Scope:
+    return Scope.WARP if "warps" in op.attributes else Scope.CTA
+
+
 class AsyncCopyOp(TileOp, name="async_copy"):
     """Copy a tile of `shape` from global to shared memory, by all threads of the CTA.
 
@@ -21,7 +26,9 @@ class AsyncCopyOp(TileOp, name="async_copy"):
     `tile.load`) are copied at once: 4, 8 or 16 bytes by `cp.async`, fewer by plain loads and
     stores, as on targets without `cp.async`. With `masked`, elements outside the source's extents
     are copied as zeros. `cp.async` is exact to the element; plain loads assume that a vector is
-    inside or outside as a whole, as `vector` guarantees.
+    inside or outside as a whole, as `vector` guarantees. With `warps`, the number of a warp and how
+    many there are from it on, these alone come to it and share the copy; each of their threads
+    fences what it has copied for the asynchronous proxy, where that reads it.
     """
 
     assembly_format = (
@@ -31,9 +38,9 @@ class AsyncCopyOp(TileOp, name="async_copy"):
     inferred_types = {"indices": "index"}
 
     UNITS = frozenset({"masked"})
-    OPTIONAL = frozenset({"vector"})
+    OPTIONAL = frozenset({"vector", "warps"})
     SEMANTICS = Semantics(
-        scope=Scope.CTA,
+        scope=_scope,
         effects=(
             Touch(Access.READ, None, 0, asynchronous=True),
             Touch(Access.WRITE, None, 1, asynchronous=True),
@@ -81,6 +88,29 @@ class AsyncCopyOp(TileOp, name="async_copy"):
             raise TilecError(
                 f"vector {vector} of {source.element_type} is more than 16 bytes or than a row"
             )
+        self._check_warps()
+
+    def _check_warps(self) -> None:
+        """Verify which warps copy: as many as a power of two, from a multiple of that on."""
+        if "warps" not in self.attributes:
+            return
+        warps = self.attributes["warps"]
+        first, count = (
+            warps if isinstance(warps, ir.DenseI64ArrayAttr) and len(warps) == 2 else (0, 0)
+        )
+        if count < 1 or count & (count - 1) or first < 0 or first % count:
+            raise TilecError(
+                "warps must be array<i64: FIRST, COUNT>, COUNT a power of two and FIRST a multiple "
+                f"of it, not {warps}"
+            )
+
+    @property
+    def warps(self) -> tuple[int, int] | None:
+        """The number of the first warp that copies, and how many do; None of the whole CTA."""
+        if "warps" not in self.attributes:
+            return None
+        first, count = ir.DenseI64ArrayAttr(self.attributes["warps"])
+        return first, count
 
     @property
     def source_indices(self) -> list[ir.Value]:

@@ -69,6 +69,11 @@ def _is_of_warps(op: Op) -> bool:
     return "elected" in op.attributes or "ctas" in op.attributes
 
 
+def _is_of_own(op: Op) -> bool:
+    """Whether an arrival in other CTAs releases what was written to its own alone."""
+    return "fenced" in op.attributes or "ctas" in op.attributes
+
+
 class BarrierArriveOp(_BarrierOp, name="barrier_arrive"):
     """Arrive at an mbarrier, one of the arrivals that end its phase (`mbarrier.arrive`).
 
@@ -78,13 +83,18 @@ class BarrierArriveOp(_BarrierOp, name="barrier_arrive"):
     of each as many lanes arrive as there are CTAs of the cluster, each at the mbarrier in the CTA
     of which it is the rank: that the warp is done with what it has read, for who writes there next.
     What it has written is released to its own CTA alone.
+
+    With `fenced`, too, it arrives in another CTA and releases to its own alone. So do threads whose
+    writes only the asynchronous proxy reads, in the CTA where they are, and that have fenced them
+    for it: `tcgen05.cp` of a pair, which the other CTA issues. A release to the cluster would wait
+    for all of memory.
     """
 
     assembly_format = (
-        "$barriers `[` $index `]` (`of` $rank^)? (`elected` $elected^)? (`ctas` $ctas^)? attr-dict "
-        "`:` type($barriers)"
+        "$barriers `[` $index `]` (`of` $rank^)? (`elected` $elected^)? (`fenced` $fenced^)? "
+        "(`ctas` $ctas^)? attr-dict `:` type($barriers)"
     )
-    UNITS = frozenset({"elected"})
+    UNITS = frozenset({"elected", "fenced"})
     OPTIONAL = frozenset({"ctas"})
     inferred_types = {"index": "index", "rank": "index"}
     SEMANTICS = _SIGNALS.but(scope=lambda op: Scope.WARP if _is_of_warps(op) else Scope.LANE)
@@ -96,7 +106,7 @@ class BarrierArriveOp(_BarrierOp, name="barrier_arrive"):
     @property
     def mnemonic(self) -> str:
         """`mbarrier.arrive`, in the own CTA with the order that it has when none is written."""
-        if "ctas" in self.attributes:  # a release to the cluster would wait for all of memory
+        if _is_of_own(self):  # a release to the cluster would wait for all of memory
             return "mbarrier.arrive.release.cta.shared::cluster.b64"
         where = "cluster.shared::cluster" if self.rank else "cta.shared::cta"
         return f"mbarrier.arrive.release.{where}.b64"
@@ -107,6 +117,8 @@ class BarrierArriveOp(_BarrierOp, name="barrier_arrive"):
         if len(self.rank) > 1:
             raise TilecError(f"arrives at the mbarrier of one CTA, not of {len(self.rank)}")
         check_indices(self.rank, len(self.rank), "the rank of a CTA")
+        if "fenced" in self.attributes and not self.rank:
+            raise TilecError("is fenced for another CTA, and needs its rank")
         if "ctas" not in self.attributes:
             return
         if self.rank or "elected" in self.attributes:

@@ -58,12 +58,11 @@ class TensorDot(AwaitedProduct):
         name = ir.StringAttr(self.attributes["form"]).value
         found = tensor_product(name, scaled=self.SCALED)
         in_memory = "a" in self.memories()
-        may_pair = in_memory and not self.SCALED
-        groups = (1, 2) if may_pair else (1,)
+        groups = (1, 2) if in_memory else (1,)
         if found.group not in groups or found.stationary or (found.a == "descriptor") != in_memory:
             where = "shared" if in_memory else "tensor"
             tile = "" if in_memory else ", where a tile is stored"
-            ctas = "one CTA or a pair" if may_pair else "one CTA"
+            ctas = "one CTA or a pair" if in_memory else "one CTA"
             raise TilecError(
                 f"is made of products of {ctas} with A in {where} memory{tile}, unlike {name}"
             )

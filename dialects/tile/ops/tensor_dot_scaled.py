@@ -22,7 +22,8 @@ class TensorDotScaledOp(TensorDot, name="tensor_dot_scaled"):
     `sfa` and `sfb` are in shared memory in the order that `tcgen05.cp` copies them in: the last two
     dimensions are rows of A, or columns of B, in whole 128s, and four factors of each, in a
     `#tile.shared` of that layout; the dimension before counts such fours along K. They begin at row
-    and column 0, constants.
+    and column 0, constants. Of a pair of CTAs each has the factors of its rows of A, and those of
+    all columns of B.
     """
 
     assembly_format = (

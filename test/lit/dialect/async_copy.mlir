@@ -8,5 +8,7 @@ func.func @copies(%g: memref<?x?xf16>, %s: !S, %i: index) {
   tile.async_copy %g[%i, %i] to %s[%i, %i, %i] shape [128, 64] {vector = 8} : memref<?x?xf16> to !S
   // CHECK: shape [16, 32] masked
   tile.async_copy %g[%i, %i] to %s[%i, %i, %i] shape [16, 32] masked : memref<?x?xf16> to !S
+  // CHECK: shape [16, 32] {warps = array<i64: 6, 2>}
+  tile.async_copy %g[%i, %i] to %s[%i, %i, %i] shape [16, 32] {warps = array<i64: 6, 2>} : memref<?x?xf16> to !S
   return
 }

@@ -121,8 +121,17 @@ func.func @row(%g: memref<?x?xf16>, %s: memref<16x16xf16, #tile.shared<"none">>,
 // -----
 
 func.func @transposed(%g: memref<?x?xf16>, %s: memref<16x16xf16, #tile.shared<"none">>, %i: index) {
-  // expected-error @below {{'tile.async_copy' op unknown attribute 'transposed'; legal: masked, shape, vector}}
+  // expected-error @below {{'tile.async_copy' op unknown attribute 'transposed'; legal: masked, shape, vector, warps}}
   tile.async_copy %g[%i, %i] to %s[%i, %i] shape [16, 16] {transposed}
+      : memref<?x?xf16> to memref<16x16xf16, #tile.shared<"none">>
+  return
+}
+
+// -----
+
+func.func @warps(%g: memref<?x?xf16>, %s: memref<16x16xf16, #tile.shared<"none">>, %i: index) {
+  // expected-error @below {{'tile.async_copy' op warps must be array<i64: FIRST, COUNT>, COUNT a power of two and FIRST a multiple of it, not array<i64: 5, 2>}}
+  tile.async_copy %g[%i, %i] to %s[%i, %i] shape [16, 16] {warps = array<i64: 5, 2>}
       : memref<?x?xf16> to memref<16x16xf16, #tile.shared<"none">>
   return
 }

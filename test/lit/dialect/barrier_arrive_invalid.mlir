@@ -51,3 +51,12 @@ func.func @too_many(%b: !Bars, %i: index) {
   tile.barrier_arrive %b[%i] ctas 17 : !Bars
   return
 }
+
+// -----
+
+!Bars = memref<3xi64, #tile.shared<"none">>
+func.func @of_none(%b: !Bars, %i: index) {
+  // expected-error @below {{'tile.barrier_arrive' op is fenced for another CTA, and needs its rank}}
+  tile.barrier_arrive %b[%i] fenced : !Bars
+  return
+}

@@ -9,7 +9,9 @@
 
 !Bytes = memref<?x?xi8, strided<[?, 1]>>
 
-// RING: remark: 'scf.for' op is not split into warps that load and warps that compute: scale factors are not copied by TMA, which would not put them in their order
+// RING-DAG: remark: 'scf.for' op is split into roles: of 384 threads 256 compute, with 168 registers each, and one of the 128 others, with 168, loads boxes by TMA to a ring of 15 stages of 14336 bytes
+// RING-DAG: remark: 'tile.async_copy' op is made by TMA, a box of 128x64 elements a round
+// RING-DAG: remark: 'tile.async_copy' op is made by 64 of the threads that load, which TMA would not put in the order of tcgen05.cp; 4 rounds are in flight at a time
 
 gpu.module @m [#nvvm.target<chip = "sm_100a">] {
   // SELECT-LABEL: gpu.func @gemm
@@ -28,6 +30,28 @@ gpu.module @m [#nvvm.target<chip = "sm_100a">] {
   // CHECK-NOT: tile.load
   // CHECK: tile.tensor_dot_scaled %[[A]][{{.*}}], %[[B]][{{.*}}], %{{.*}} scale %{{.*}}[{{.*}}], %{{.*}}[{{.*}}] {form = "tcgen05.mma.cta_group::1.kind::mxf4nvf4.block_scale.block16.a::descriptor", types = "f32.e2m1.e2m1", warps = array<i64: 4, 2>}
 
+  // Stages are full when one thread has arrived for boxes, and one of each of two warps for factors.
+  // RING: %[[FULL:.*]] = tile.alloc_shared : memref<15xi64
+  // RING: %[[EMPTY:.*]] = tile.alloc_shared : memref<15xi64
+  // RING: tile.barrier_init %[[FULL]][%{{.*}}] count 3
+  // RING: nvvm.elect.sync
+  // RING: tile.barrier_wait %[[EMPTY]]
+  // RING: tile.barrier_expect %[[FULL]][%{{.*}}] bytes 12288
+  // RING-COUNT-2: tile.tma_load
+  // RING: scf.for
+  // RING: scf.if
+  // RING: tile.barrier_wait %[[EMPTY]]
+  // RING-COUNT-2: tile.async_copy {{.*}} shape [128, 8] masked {vector = 4 : i64, warps = array<i64: 10, 2>}
+  // RING: tile.async_commit
+  // RING: scf.if
+  // RING-NEXT: tile.async_wait 4
+  // RING-NEXT: nvvm.fence.proxy
+  // RING: nvvm.bar.warp.sync
+  // RING: tile.barrier_arrive %[[FULL]][%{{.*}}] elected
+  // RING: tile.producer
+  // RING: tile.barrier_wait %[[FULL]]
+  // RING-NEXT: tile.tensor_dot_scaled
+  // RING: tile.barrier_arrive %[[EMPTY]]
   // PLACE-LABEL: gpu.func @gemm
   // PLACE-DAG: %[[SA:.*]] = tile.alloc_tensor : memref<2x1x128x4xi8, #tile.tensor<"scale">>
   // PLACE-DAG: tile.alloc_tensor : memref<1x1x128x64xf32, #tile.tensor<"d">>

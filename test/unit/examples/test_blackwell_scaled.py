@@ -1,7 +1,6 @@
 """Block-scaled products of tiles for sm_100a: mxf8, mxf4 and nvf4 against numpy.
 
-The kernels name no instruction: for sm_120a the same become `mma.sync`. Expected values are sums in
-float64 of elements, as ml_dtypes has them, times their factors.
+The kernels name no instruction: for sm_120a the same become `mma.sync`.
 """
 
 from __future__ import annotations
@@ -9,103 +8,25 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pytest
 import tilec
-import tilec.lang as tl
 from tilec.isa import target
-from tilec.runtime import dequantize, quantize
 
 from . import kernels_of_tiles as cases
+from .scaled_programs import FORMATS, Scaled
 
-Bytes = tl.Array[tl.uint8, int, int]
 SOURCE = Path(__file__).parents[3] / "examples" / "kernels" / "scaled_gemm.mlir"
 slow = pytest.mark.slow
-
-
-@tilec.kernel(warps=4, target="sm_100a")
-def gemm(
-    a: Bytes,
-    b: Bytes,
-    scale_a: Bytes,
-    scale_b: Bytes,
-    c: tl.Array[tl.float32, int, int],
-    depth: int,
-    element: tl.Constant[Any],
-    scale: tl.Constant[Any],
-    block: tl.Constant[int],
-    cols: tl.Constant[int],
-    step: tl.Constant[int],
-) -> None:
-    """C = A·Bᵀ, of tiles of 128 rows."""
-    row, col = tl.program_id(1) * 128, tl.program_id(0) * cols
-    acc = tl.zeros((128, cols))
-    for k in range(0, depth, step):
-        x = tl.load(a, (row, k), (128, step), dtype=element)
-        y = tl.load(b, (col, k), (cols, step), dtype=element).T
-        p = tl.load(scale_a, (row, k // block), (128, step // block), dtype=scale)
-        q = tl.load(scale_b, (col, k // block), (cols, step // block), dtype=scale).T
-        acc = tl.dot_scaled(x, p, y, q, acc)
-    tl.store(c, (row, col), acc)
-
-
-class Format(NamedTuple):
-    """Elements, and factors of how many of them; the language's types; the instruction's kind."""
-
-    element: str
-    factor: str
-    block: int
-    tile: Any
-    scale: Any
-    kind: str
-
-
-FORMATS = {
-    "mxf8": Format("e4m3", "ue8m0", 32, tl.float8_e4m3fn, tl.float8_e8m0fnu, "mxf8f6f4"),
-    "mxf8 of e5m2": Format("e5m2", "ue8m0", 32, tl.float8_e5m2, tl.float8_e8m0fnu, "mxf8f6f4"),
-    "mxf4": Format("e2m1", "ue8m0", 32, tl.float4_e2m1fn, tl.float8_e8m0fnu, "mxf4"),
-    "nvf4": Format("e2m1", "ue4m3", 16, tl.float4_e2m1fn, tl.float8_e4m3fn, "mxf4nvf4"),
-}
-
-
-def stored(matrix: Any, apart: int) -> Any:
-    """Bytes of a matrix, two 4-bit elements in each, in rows that are so many bytes apart."""
-    codes = matrix.view(np.uint8)
-    if matrix.dtype.itemsize * 8 > 4 and "float4" in matrix.dtype.name:
-        codes = codes[:, ::2] | codes[:, 1::2] << 4
-    rows, cols = codes.shape
-    memory = np.full((rows, -(-cols // apart) * apart), 0xA5, np.uint8)
-    memory[:, :cols] = codes
-    return memory[:, :cols]
-
-
-def run(name: str, extents: tuple[int, int, int], cols: int, step: int, **how: Any) -> Any:
-    """The kernel on random numbers, compared with numpy; what it was compiled to."""
-    of, (m, n, k) = FORMATS[name], extents
-    rng = np.random.default_rng([*extents, cols])
-    whole = -(-k // of.block) * of.block
-    numbers = [rng.standard_normal((rows, whole)) for rows in (m, n)]
-    for one in numbers:
-        one[:, k:] = 0
-    a, b = (quantize(one, of.element, of.factor, of.block) for one in numbers)
-    held = [stored(one.elements, 16) for one in (a, b)]
-    factors = [stored(one.scales, 4) for one in (a, b)]
-    c = np.full((m, n), np.nan, np.float32)
-    arguments = (*held, *factors, c, k, of.tile, of.scale, of.block, cols, step)
-    report = gemm.using(**how)[-(-n // cols), -(-m // 128)](*arguments)
-    assert report.ok, report.findings
-    wanted = dequantize(a) @ dequantize(b).T / (a.factor * b.factor)
-    np.testing.assert_allclose(c, wanted, rtol=0, atol=2e-7 * float(np.abs(wanted).max()))
-    return gemm.using(**how).compile(*arguments)
 
 
 @pytest.mark.parametrize(
     ("name", "extents", "cols", "step", "warps"),
     [
         ("mxf8", (130, 70, 160), 64, 128, 4),
-        ("nvf4", (100, 200, 208), 256, 128, 8),
+        pytest.param("nvf4", (100, 200, 208), 256, 128, 8, marks=slow),
         pytest.param("mxf4", (140, 33, 288), 32, 256, 4, marks=slow),
         pytest.param("mxf4", (128, 256, 384), 256, 128, 8, marks=slow),
         pytest.param("nvf4", (257, 130, 64), 128, 64, 4, marks=slow),
@@ -116,17 +37,21 @@ def run(name: str, extents: tuple[int, int, int], cols: int, step: int, **how: A
 def test_against_numpy(
     name: str, extents: tuple[int, int, int], cols: int, step: int, warps: int
 ) -> None:
-    program = run(name, extents, cols, step, warps=warps)
+    gemm = Scaled(name, cols, step, warps)
+    program = gemm.compiled()
+    gemm.run(program, extents)
     kind = FORMATS[name].kind
-    assert f"tcgen05.mma.cta_group::1.kind::{kind}.block_scale" in program.ptx
-    assert "tcgen05.cp.cta_group::1.32x128b.warpx4" in program.ptx
+    assert re.search(rf"tcgen05\.mma\.cta_group::[12]\.kind::{kind}\.block_scale", program.ptx)
+    assert re.search(r"tcgen05\.cp\.cta_group::[12]\.32x128b\.warpx4", program.ptx)
     assert "mma.sync" not in program.ptx
 
 
 @slow
 @pytest.mark.parametrize("name", ["mxf8", "mxf4", "nvf4"])
 def test_the_same_source_for_another_target(name: str) -> None:
-    program = run(name, (130, 70, 256), 64, 128, target="sm_120a")
+    gemm = Scaled(name, 64, 128)
+    program = gemm.compiled("sm_120a")
+    gemm.run(program, (130, 70, 256))
     assert "mma.sync" in program.ptx
     assert "tcgen05" not in program.ptx
 

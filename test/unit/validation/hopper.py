@@ -38,10 +38,11 @@ else:
 FUNCTIONS = (
     "hopper.rings:Specialised._begin",
     "hopper.rings:Specialised._produce",
+    "hopper.rings:Specialised._all_rounds",
     "hopper.rings:Specialised._rounds",
     "hopper.rings:Specialised._consume",
     "hopper.rings:Specialised._next",
-    "hopper.rings:Specialised._barrier",
+    "hopper.ring_parts:Part.barrier",
     "hopper.box_copies:load_boxes",
     "hopper.box_copies:panel_boxes",
     "hopper.box_copies:boxes_of",
