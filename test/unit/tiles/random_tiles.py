@@ -327,16 +327,23 @@ class Program:
             f"{step} = arith.constant {k} : index",
             f"{depth} = memref.dim %a{x}, %c1 : {left}",
         ]
-        at = "index, index"
-        self.add(
-            f"scf.for %k = %c0 to {depth} step {step} iter_args(%s = {zero}) -> ({types[2]}) {{\n"
-            f'  %x = "tile.load"(%a{x}, %c0, %k) {{masked}} : ({left}, {at}) -> {types[0]}\n'
-            f'  %y = "tile.load"(%a{y}, %k, %c0) {{masked}} : ({right}, {at}) -> {types[1]}\n'
+        # The place of the matrices is what the loop counts, or an index that it carries, too.
+        carried, last = (bool(rng.integers(2)) for _ in range(2))
+        values = [("%s", zero, types[2], "%d"), ("%at", "%c0", "index", "%next")]
+        values = (values[::-1] if last else values) if carried else values[:1]
+        inits, held = (", ".join(f"{n} = {v}" for n, v, *_ in values), [t for *_, t, _ in values])
+        place, all_, at = "%at" if carried else "%k", ", ".join(held), "index, index"
+        name = self.name()
+        self.lines.append(
+            f"{name}:{len(values)} = scf.for %k = %c0 to {depth} step {step} iter_args({inits}) "
+            f"-> ({all_}) {{\n"
+            f'  %x = "tile.load"(%a{x}, %c0, {place}) {{masked}} : ({left}, {at}) -> {types[0]}\n'
+            f'  %y = "tile.load"(%a{y}, {place}, %c0) {{masked}} : ({right}, {at}) -> {types[1]}\n'
             f'  %d = "tile.dot"(%x, %y, %s) : ({", ".join(types)}) -> {types[2]}\n'
-            f"  scf.yield %d : {types[2]}\n}}{loop}",
-            total,
-            a @ b,
+            f"  %next = arith.addi {place}, {step} : index\n"
+            f"  scf.yield {', '.join(given for *_, given in values)} : {all_}\n}}{loop}"
         )
+        self.tiles.append((f"{name}#{held.index(types[2])}", total, a @ b))
         self.clamp()
 
     def products(self) -> None:
