@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 from tilec.isa import LANES
+from tilec.isa.records import dataclass
 from tilec.isa.wording import counted
 
 from .alu import Array

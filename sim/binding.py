@@ -7,9 +7,8 @@ from collections.abc import Callable
 import numpy as np
 from tilec.isa.wording import counted
 
-from . import float_registers, special
+from . import special
 from .alu import Array
-from .alu.algebraic import MOVES
 from .alu.bits import width
 from .errors import UnsupportedInstructionError
 from .frames import Frame
@@ -185,12 +184,7 @@ class Binding:
             value = self._integer(operand.value, bits)
             return self._constant(operand, self.machine.constant(value, bits))
         if isinstance(operand, Float):
-            algebraic = self.machine.numerics == "algebraic"
-            value = (
-                float_registers.literal(operand)
-                if algebraic
-                else fit(operand, type_ if bits > 1 else "b8")
-            )
+            value = self._float(operand, type_, bits)
             return self._constant(operand, self.machine.constant(value, bits))
         if isinstance(operand, Negated):
             slot = self.source(operand.name, "pred")
@@ -223,9 +217,21 @@ class Binding:
             )
         return self.source(operand, type_)
 
+    def _float(self, operand: Float, type_: str, bits: int) -> int:
+        """The bits of a floating-point constant, or of what stands for it."""
+        if self.machine.numerics != "algebraic":
+            return fit(operand, type_ if bits > 1 else "b8")
+        from . import float_registers  # noqa: PLC0415 (few launches ask for it)
+
+        return float_registers.literal(operand)
+
     def _integer(self, value: int, bits: int) -> int:
         """An integer constant; in algebraic numerics what stands for the floats that it spells."""
-        if self.machine.numerics != "algebraic" or self.instruction.opcode not in MOVES:
+        if self.machine.numerics != "algebraic":
+            return value
+        from . import float_registers  # noqa: PLC0415 (few launches ask for it)
+
+        if self.instruction.opcode not in float_registers.MOVES:
             return value
         floats = self.frame.program.floats(self.frame.function)
         element = floats.element(self.operands[0])

@@ -8,7 +8,7 @@ import numpy as np
 
 from .alu import Array
 from .registers import Registers
-from .tensor import Fragment
+from .tensor.fragment import Fragment
 from .widths import dtype_of
 
 

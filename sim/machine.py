@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from . import alu
-from .alu import Array, algebraic
+from .alu import Array
 from .clusters import Clusters
 from .fragments import Fragments
 from .heap import Heap
@@ -69,7 +69,11 @@ class Machine(Registers):
         super().__init__(geometry, memory, dynamic_shared)
         self.arch = arch
         self.numerics = numerics
-        self.resolve = algebraic.resolve if numerics == "algebraic" else alu.resolve
+        self.resolve = alu.resolve
+        if numerics == "algebraic":
+            from .alu import algebraic  # noqa: PLC0415 (few launches ask for it)
+
+            self.resolve = algebraic.resolve
         self.observer: Observer | None = None
         self.fragments = Fragments(self)
         self.output: list[str] = []

@@ -7,10 +7,11 @@ find had the others run, or not. Which bytes parts touch is only known once they
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
+from tilec.isa.records import dataclass
 
 from .alu import Array
 from .counting import Counts, together

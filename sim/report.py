@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from textwrap import fill
 from typing import TYPE_CHECKING
 
 from tilec.isa import TilecError
+from tilec.isa.records import dataclass
 from tilec.isa.wording import counted
 
 if TYPE_CHECKING:
@@ -215,6 +215,8 @@ class Report:
 
     def to_json(self) -> str:
         """Everything but the timeline and the recording, as a JSON object named as attributes."""
+        import json  # noqa: PLC0415 (only there)
+
         data = asdict(replace(self, timeline=None, recording=None))
         del data["timeline"], data["recording"]
         more = {"ok": self.ok, "verdict": self.verdict, "flops": self.flops}

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from tilec.isa.records import dataclass
 
 from .alu import Array
 from .ptx.module import Instruction

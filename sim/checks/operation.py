@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
+from tilec.isa.records import dataclass
 
 from ..alu import Array
 from ..ptx.module import Instruction

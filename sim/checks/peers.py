@@ -7,9 +7,10 @@ complete and that takes part in.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
+from tilec.isa.records import dataclass
 from tilec.isa.wording import counted
 
 from ..alu import Array
@@ -19,7 +20,9 @@ from ..memory import RANK_OFFSET, RANK_SHIFT
 from ..phases import Phases
 from ..ptx.module import Instruction
 from ..wave import Wave
-from .in_flight import Thread
+
+if TYPE_CHECKING:
+    from .in_flight import Thread
 
 
 @dataclass(slots=True)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
+from tilec.isa.records import dataclass
 
 from ..access import Access
 from ..alu import Array

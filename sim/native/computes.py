@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from tilec.isa.records import dataclass
 
 from ..alu.syntax import Qualifiers
 

@@ -7,7 +7,8 @@ executed by numpy.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+
+from tilec.isa.records import dataclass
 
 from ..alu.bits import width
 from ..alu.syntax import Qualifiers

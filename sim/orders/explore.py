@@ -11,7 +11,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from tilec.isa.records import dataclass
 
 from .model import Model
 from .objects import Race

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from tilec.isa.records import dataclass
 
 from ..alu import Array
 from .objects import Race

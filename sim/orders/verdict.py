@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from tilec.isa.records import dataclass
 from tilec.isa.wording import counted
 
 from ..ptx.module import Function, Module

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import product
 
 import numpy as np
+from tilec.isa.records import dataclass
 from tilec.isa.types import TYPE_BITS
 
 from ..alu import Array

@@ -6,17 +6,15 @@ wave they are exchanged back.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
-from tilec.isa import LANES, MatrixMemory
+from tilec.isa import LANES
+from tilec.isa.records import dataclass
 
 from ..alu import Array
 from ..binding import Binding
 from ..blocks import Code, End, Where
 from ..instructions import undefined
 from ..machine import Machine, Step
-from ..matrix_forms import matrix_form
 from ..ptx.module import Instruction
 from ..traits import traits
 from .flows import Flow, Flowing
@@ -126,8 +124,14 @@ class Watcher:
 
 def _addressing(instruction: Instruction) -> Array:
     """The lanes whose addresses count."""
-    form = matrix_form(instruction) if traits(instruction).matrix else None
-    rows = form.matrices * form.rows if isinstance(form, MatrixMemory) else LANES
+    rows = LANES
+    if traits(instruction).matrix:
+        from tilec.isa import MatrixMemory  # noqa: PLC0415 (few kernels have any)
+
+        from ..matrix_forms import matrix_form  # noqa: PLC0415
+
+        form = matrix_form(instruction)
+        rows = form.matrices * form.rows if isinstance(form, MatrixMemory) else LANES
     return (np.arange(LANES) < rows).reshape(1, 1, LANES)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from tilec.isa.records import dataclass
 
 from ..warps import warp_numbers
 from .record import Flight, Record, WarpTimeline

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
+from tilec.isa.records import dataclass
 from tilec.isa.wording import counted
 
 from .page import chart, page

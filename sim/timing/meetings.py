@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from tilec.isa.records import dataclass
 
 Goes = Callable[[], bool]
 """Whether who waits may go on."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from tilec.isa.rates import SHARED_BYTES
+from tilec.isa.records import dataclass
 
 from .costs import PARTS
 

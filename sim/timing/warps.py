@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from tilec.isa.records import dataclass
 
 from ..orders.ops import Key
 from ..ptx.module import Instruction
