@@ -183,10 +183,23 @@ def _load(binding: Binding, form: MatrixMemory) -> Step:
     machine, memory, where = binding.machine, binding.machine.memory, binding.instruction
     observer, fragments = machine.observer, machine.fragments
     bits = form.row_bytes * 8
+    native = None
+    if machine_code() and machine.numerics != "algebraic":
+        from ..native.matrix_loads import matrix_load  # noqa: PLC0415 (for machine code only)
+
+        native = matrix_load(machine, where, form)
 
     def step() -> None:
         rows: Array | None = None
-        for space, offsets, active in locate():
+        located = locate()
+        if native is not None and machine.mask is None and len(located) == 1:
+            space, offsets, active = located[0]
+            if active is None and space.name == "shared":
+                loaded = native.load(offsets)
+                if loaded is not None:
+                    fragments.spread(targets, tensor.Fragment(loaded))
+                    return
+        for space, offsets, active in located:
             mask = active
             if observer is not None:
                 supplied = supplies if mask is None else supplies & mask
