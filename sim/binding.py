@@ -68,6 +68,7 @@ class Binding:
         machine: the machine.
         sync: what it has to wait for, or None; set by whoever binds the instruction.
         deferred: whether only the next product reads its result (see `chains`).
+        product_follows: whether the block's next instruction is a product, too, without a guard.
         read: slots of the registers that it reads, addresses excluded.
         addressed: slots of those that it takes addresses from.
         constants: operands that are not registers, with the slots of their values.
@@ -87,6 +88,7 @@ class Binding:
         self.machine: Machine = frame.program.machine
         self.sync: Waits | None = None
         self.deferred = False
+        self.product_follows = False
         self.read: list[int] = []
         self.addressed: list[int] = []
         self.constants: list[tuple[Operand, int]] = []

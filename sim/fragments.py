@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import is_
 
 import numpy as np
 
@@ -32,7 +33,7 @@ class Fragments:
         registers = self.wave.registers
         arrays = [registers[slot] for slot in slots]
         known = self._known.get(slots)
-        if known is not None and all(map(_same, known[0], arrays)):
+        if known is not None and all(map(is_, known[0], arrays)):
             return known[1]
         ctas, warps, lanes = self.wave.shape
         together = np.empty((ctas, warps, len(slots), lanes), dtype_of(bits))
@@ -58,7 +59,3 @@ class Fragments:
         """Keep a result for the product that gathers it next; the registers stay as they are."""
         known = tuple(slot for slot in slots if slot is not None)
         self._known[known] = [self.wave.registers[slot] for slot in known], fragment
-
-
-def _same(a: Array, b: Array) -> bool:
-    return a is b

@@ -28,7 +28,7 @@ from .frames import Frame
 from .heap import Heap
 from .machine import Machine
 from .memory import Memory
-from .native.choice import machine_code
+from .native.choice import machine_code, threads
 from .numerics import NUMERICS
 from .observer import Observer
 from .order import Together, WarpByWarp
@@ -176,6 +176,7 @@ class Run:
             from .native.engine import Native  # noqa: PLC0415 (for machine code only)
 
             self._translator.native = Native(machine)
+            machine.threaded = threads() > 1
         self._turns = Together() if order is None else WarpByWarp(order)
         if order is not None:
             from random import Random  # noqa: PLC0415 (only there)

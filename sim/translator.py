@@ -127,6 +127,9 @@ class Translator:
         for index, instruction in enumerate(body):
             binding = Binding(frame, instruction)
             binding.deferred = index in deferred
+            if deferring and index + 1 < len(body):
+                after = body[index + 1]
+                binding.product_follows = traits(after).product and after.guard is None
             code.steps.append(self._step(binding))
             code.syncs.append(binding.sync)
             self._bindings.append(binding)

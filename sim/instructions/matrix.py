@@ -38,6 +38,7 @@ from .registry import instruction
 
 if TYPE_CHECKING:
     from ..native.fragment_products import FragmentProducts
+    from ..tensor import Fragment
 
 
 def _fragment(binding: Binding, operand: Operand, matrix: MatrixOperand) -> list[Operand]:
@@ -140,7 +141,50 @@ def _multiply(binding: Binding, form: Product) -> Step:
         else:
             fragments.spread(targets, result)
 
-    return step
+    if not machine.threaded:
+        return step
+    sources = frozenset(slot for some in slots.values() for slot in some)
+    written = frozenset(slot for slot in targets if slot is not None)
+    observer, another = machine.observer, binding.product_follows
+
+    def threaded() -> None:
+        """The same; of products that follow each other others compute some meanwhile."""
+        crew = machine.crew
+        taint = None if observer is None else observer.taint
+        whole = machine.mask is None and machine.merge is None
+        whole = whole and not (taint is not None and (taint.active or taint.replaying))
+        if crew is not None and not (whole and crew.unwritten.isdisjoint(sources)):
+            crew.finish()
+        result = None
+        if native is not None and whole and (another or (crew is not None and crew.busy)):
+            result = later(native)
+        if result is None:
+            step()
+        elif deferred:
+            fragments.defer(targets, result)
+        else:
+            fragments.spread(targets, result)
+        if not another and machine.crew is not None:
+            machine.crew.finish()
+
+    def later(products: FragmentProducts) -> Fragment | None:
+        """D, which others compute; None if they do not."""
+        crew = machine.crew = products.crew()
+        if crew is None:
+            return None
+        inputs = {n: fragments.gather(s, bits[n]) for n, s in slots.items()}
+
+        def again() -> Array:
+            return tensor.multiply_fragments(
+                form, inputs, {}, arch=arch, numerics=numerics
+            ).registers
+
+        result = products.later(crew, (inputs["a"], inputs["b"], inputs["c"]), again)
+        if result is not None:
+            crew.unwritten |= written
+        return result
+
+    return threaded
 
 
 def _by_machine_code(form: Product, arch: str) -> FragmentProducts | None:

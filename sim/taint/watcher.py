@@ -37,6 +37,8 @@ class Watcher:
 
     def _start(self, instruction: Instruction | None) -> None:
         """Something undefined is read for the first time, in the middle of an instruction."""
+        if self.machine.crew is not None:
+            self.machine.crew.finish()
         self._watching = True
         for code, bindings in self._blocks:
             self._watch(code, bindings)
