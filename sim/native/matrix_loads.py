@@ -239,7 +239,8 @@ class MatrixLoad:
         if not self._ready() or (observer is not None and not _plain(observer)):
             return None
         ctas, warps, _ = machine.shape
-        offsets = np.broadcast_to(offsets, (offsets.shape[0], warps, LANES))
+        if offsets.shape[1:] != (warps, LANES):
+            offsets = np.broadcast_to(offsets, (offsets.shape[0], warps, LANES))
         rows = offsets.shape[0]
         if observer is not None:
             if rows > 1 and observer.progress.ctas != rows:
