@@ -68,7 +68,8 @@ class Binding:
         machine: the machine.
         sync: what it has to wait for, or None; set by whoever binds the instruction.
         deferred: whether only the next product reads its result (see `chains`).
-        product_follows: whether the block's next instruction is a product, too, without a guard.
+        product_follows: whether others compute it while the next product is executed
+            (`chains.together`).
         read: slots of the registers that it reads, addresses excluded.
         addressed: slots of those that it takes addresses from.
         constants: operands that are not registers, with the slots of their values.
@@ -232,8 +233,9 @@ class Binding:
         if self.machine.numerics != "algebraic":
             return value
         from . import float_registers  # noqa: PLC0415 (few launches ask for it)
+        from .alu.algebraic import MOVES  # noqa: PLC0415
 
-        if self.instruction.opcode not in float_registers.MOVES:
+        if self.instruction.opcode not in MOVES:
             return value
         floats = self.frame.program.floats(self.frame.function)
         element = floats.element(self.operands[0])

@@ -1,14 +1,14 @@
-"""Chains of products: results that only the next product reads, as its addend.
+"""Chains of products: results that only the next product reads, as its addend; and runs of them.
 
-Such a result need not be spread over the registers of its warps, which takes about as long as the
-product itself.
+A result of a chain need not be spread over the registers of its warps, which takes about as
+long as the product itself.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from .ptx.module import Instruction, Name, Operand, Vector
+from .ptx.module import Instruction, Name, Operand, Vector, operand_names
 from .traits import Sync, traits
 
 
@@ -37,6 +37,40 @@ def chained(body: Sequence[Instruction], uses: Mapping[str, int]) -> frozenset[i
         names = _names(instruction.operands[0])
         if names and all(uses[name] == 2 for name in names):
             results[scope, names] = index
+    return frozenset(found)
+
+
+AT_ONCE = 8
+"""Products that several threads compute in less time than one."""
+
+
+def together(body: Sequence[Instruction]) -> frozenset[int]:
+    """Which instructions of a block are products that another follows, in runs of `AT_ONCE`.
+
+    None of a run reads what another of it writes, and none has a guard.
+
+    Args:
+        body: the block's instructions.
+    """
+    found: set[int] = set()
+    run: list[int] = []
+    written: set[str] = set()
+
+    def close() -> None:
+        if len(run) >= AT_ONCE:
+            found.update(run[:-1])
+        run.clear()
+        written.clear()
+
+    for index, instruction in enumerate(body):
+        if not traits(instruction).product or instruction.guard or not instruction.operands:
+            close()
+            continue
+        if not written.isdisjoint(operand_names(instruction.operands[1:])):
+            close()
+        run.append(index)
+        written.update(operand_names(instruction.operands[:1]))
+    close()
     return frozenset(found)
 
 

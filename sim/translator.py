@@ -10,7 +10,7 @@ from tilec.isa import TilecError
 
 from .binding import Binding
 from .blocks import RETURN, Code, End, Where
-from .chains import chained
+from .chains import chained, together
 from .control import is_gated
 from .errors import PtxError
 from .frames import Frame
@@ -124,12 +124,12 @@ class Translator:
         uses = self.program.placement.uses
         deferring = products > 1 and not self.whole
         deferred = chained(body, uses(frame.function)) if deferring else frozenset()
+        threaded = deferring and self.program.machine.threaded
+        followed = together(body) if threaded else frozenset()
         for index, instruction in enumerate(body):
             binding = Binding(frame, instruction)
             binding.deferred = index in deferred
-            if deferring and index + 1 < len(body):
-                after = body[index + 1]
-                binding.product_follows = traits(after).product and after.guard is None
+            binding.product_follows = index in followed
             code.steps.append(self._step(binding))
             code.syncs.append(binding.sync)
             self._bindings.append(binding)

@@ -27,7 +27,7 @@ from ..alu import Array
 from ..binding import Binding
 from ..machine import Machine, Step
 from ..matrix_forms import matrix_form
-from ..native.choice import machine_code
+from ..native.choice import FEWEST, machine_code
 from ..ptx.module import Instruction, Operand, Vector
 from ..sync import Members
 from ..taint import flows, products, through_memory
@@ -152,6 +152,7 @@ def _multiply(binding: Binding, form: Product) -> Step:
         crew = machine.crew
         taint = None if observer is None else observer.taint
         whole = machine.mask is None and machine.merge is None
+        whole = whole and machine.shape[0] * machine.shape[1] >= FEWEST
         whole = whole and not (taint is not None and (taint.active or taint.replaying))
         if crew is not None and not (whole and crew.unwritten.isdisjoint(sources)):
             crew.finish()

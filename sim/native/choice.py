@@ -24,6 +24,9 @@ WORK = 20_000
 AFTER = 8
 """Times that numpy executes an instruction, or a stretch of them, before machine code does."""
 
+FEWEST = 16
+"""Warps whose products take longer than to hand them to another thread."""
+
 
 class _Done:
     """Work that numpy has done in this process for want of the library, in instructions."""

@@ -43,8 +43,6 @@ _AT_ONCE = 8
 """Cut terms whose sum is below 2^31."""
 _FACTORS = {"f16": -14, "bf16": -126, "tf32": -126}
 """The least exponents of the types that it multiplies."""
-FEWEST = 16
-"""Warps whose products take longer than to hand them to another thread."""
 _MANTISSAS = {Rounding.RZ32: 23, Rounding.E8M13: 13}
 
 _CALL = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 4, *[ctypes.c_int64] * 5)
@@ -365,7 +363,7 @@ class FragmentProducts:
             again: computes D by numpy.
         """
         a, b, c = (np.ascontiguousarray(x.registers) for x in given)
-        if len(a) < FEWEST or not crew.take():
+        if not crew.take():
             return None
         result = crew.put((self._address, len(a), *self._numbers), (a, b, c), again)
         return None if result is None else Fragment(result)

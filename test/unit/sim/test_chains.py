@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 from tilec.isa import form
-from tilec.sim import launch, read, tensor
-from tilec.sim.chains import chained
+from tilec.sim import chains, launch, read, tensor
+from tilec.sim.chains import chained, together
 from tilec.sim.placement import names
 
 MMA = "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32"
@@ -98,3 +98,28 @@ def test_chains(name: str, numerics: str) -> None:
             operands = {"a": a[warp : warp + 1], "b": b[warp : warp + 1], "c": d}
             d = tensor.multiply(form(MMA), operands, {}, arch="sm_80", numerics=numerics)
         np.testing.assert_array_equal(out[warp].T, d[0])
+
+
+RUNS = {
+    "apart": ([("x", "c"), ("y", "c"), ("z", "c")], {0, 1}),
+    "a chain": ([("x", "c"), ("y", "x"), ("z", "y")], set()),
+    "in its middle": ([("x", "c"), ("y", "c"), ("z", "x"), ("x", "c")], {0, 2}),
+    "in place": ([("x", "x"), ("y", "y"), ("x", "x"), ("y", "y")], {0, 2}),
+    "overwritten": ([("x", "c"), ("x", "c"), ("y", "c")], {0, 1}),
+    "guarded": ([("x", "c"), ("y", "c"), ("", ""), ("z", "c"), ("x", "c")], {0, 3}),
+}
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_runs(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """No product of a run reads what another of it writes."""
+    monkeypatch.setattr(chains, "AT_ONCE", 2)
+    products, expected = RUNS[name]
+    body = "\n".join(product(d, c) if d else "@%p1 " + product("z", "c") for d, c in products)
+    text = kernel(body)
+    instructions = read(text).functions["k"].body or []
+    places = [n for n, one in enumerate(instructions) if one.opcode == "mma"]
+    found = together(instructions)
+    assert set(found) == {places[number] for number in expected}
+    monkeypatch.setattr(chains, "AT_ONCE", 8)
+    assert not together(instructions)
