@@ -68,8 +68,7 @@ class Binding:
         machine: the machine.
         sync: what it has to wait for, or None; set by whoever binds the instruction.
         deferred: whether only the next product reads its result (see `chains`).
-        product_follows: whether others compute it while the next product is executed
-            (`chains.together`).
+        queued: whether others may compute it while the block goes on (see `chains.runs`).
         read: slots of the registers that it reads, addresses excluded.
         addressed: slots of those that it takes addresses from.
         constants: operands that are not registers, with the slots of their values.
@@ -89,7 +88,7 @@ class Binding:
         self.machine: Machine = frame.program.machine
         self.sync: Waits | None = None
         self.deferred = False
-        self.product_follows = False
+        self.queued = False
         self.read: list[int] = []
         self.addressed: list[int] = []
         self.constants: list[tuple[Operand, int]] = []

@@ -28,6 +28,15 @@ class Fragments:
         """Forget what has been gathered."""
         self._known.clear()
 
+    def known(self, slots: tuple[int, ...]) -> Fragment | None:
+        """What has been gathered from registers, or spread to them, if they still hold it."""
+        known = self._known.get(slots)
+        if known is None:
+            return None
+        registers = self.wave.registers
+        same = all(map(is_, known[0], [registers[slot] for slot in slots]))
+        return known[1] if same else None
+
     def gather(self, slots: tuple[int, ...], bits: int) -> Fragment:
         """Registers as (warps, registers, lanes), with what products have decoded from them."""
         registers = self.wave.registers

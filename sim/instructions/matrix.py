@@ -38,6 +38,7 @@ from .registry import instruction
 
 if TYPE_CHECKING:
     from ..native.fragment_products import FragmentProducts
+    from ..observer import Observer
     from ..tensor import Fragment
 
 
@@ -141,51 +142,60 @@ def _multiply(binding: Binding, form: Product) -> Step:
         else:
             fragments.spread(targets, result)
 
-    if not machine.threaded:
+    if not binding.queued:
         return step
-    sources = frozenset(slot for some in slots.values() for slot in some)
+    factors = frozenset((*slots["a"], *slots["b"]))
     written = frozenset(slot for slot in targets if slot is not None)
-    observer, another = machine.observer, binding.product_follows
+    observer = machine.observer
 
-    def threaded() -> None:
-        """The same; of products that follow each other others compute some meanwhile."""
-        crew = machine.crew
-        taint = None if observer is None else observer.taint
-        whole = machine.mask is None and machine.merge is None
-        whole = whole and machine.shape[0] * machine.shape[1] >= FEWEST
-        whole = whole and not (taint is not None and (taint.active or taint.replaying))
-        if crew is not None and not (whole and crew.unwritten.isdisjoint(sources)):
-            crew.finish()
+    def queued() -> None:
+        """The same; others may compute it while this thread goes on."""
         result = None
-        if native is not None and whole and (another or (crew is not None and crew.busy)):
+        if native is not None and _together(machine, observer):
             result = later(native)
         if result is None:
+            if machine.crew is not None:
+                machine.crew.finish()
             step()
         elif deferred:
             fragments.defer(targets, result)
         else:
             fragments.spread(targets, result)
-        if not another and machine.crew is not None:
-            machine.crew.finish()
 
     def later(products: FragmentProducts) -> Fragment | None:
         """D, which others compute; None if they do not."""
         crew = machine.crew = products.crew()
         if crew is None:
             return None
-        inputs = {n: fragments.gather(s, bits[n]) for n, s in slots.items()}
+        if not crew.unwritten.isdisjoint(factors):
+            crew.finish()
+        c = fragments.known(slots["c"])
+        if c is None:
+            if not crew.unwritten.isdisjoint(slots["c"]):
+                crew.finish()
+            c = fragments.gather(slots["c"], bits["c"])
+        a, b = (fragments.gather(slots[name], bits[name]) for name in "ab")
 
         def again() -> Array:
-            return tensor.multiply_fragments(
-                form, inputs, {}, arch=arch, numerics=numerics
-            ).registers
+            inputs = {"a": a, "b": b, "c": c}
+            made = tensor.multiply_fragments(form, inputs, {}, arch=arch, numerics=numerics)
+            return made.registers
 
-        result = products.later(crew, (inputs["a"], inputs["b"], inputs["c"]), again)
+        result = products.later(crew, (a, b, c), again)
         if result is not None:
             crew.unwritten |= written
         return result
 
-    return threaded
+    return queued
+
+
+def _together(machine: Machine, observer: Observer | None) -> bool:
+    """Whether all threads of enough warps execute an instruction, and nothing follows values."""
+    if machine.mask is not None or machine.merge is not None:
+        return False
+    if machine.shape[0] * machine.shape[1] < FEWEST:
+        return False
+    return observer is None or not (observer.taint.active or observer.taint.replaying)
 
 
 def _by_machine_code(form: Product, arch: str) -> FragmentProducts | None:

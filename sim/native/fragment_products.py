@@ -355,7 +355,7 @@ class FragmentProducts:
         given: tuple[Fragment, Fragment, Fragment],
         again: Callable[[], Array],
     ) -> Fragment | None:
-        """D, which is there once the threads have finished; None if they do not compute it.
+        """D, which is there once the threads have finished; None if they are another launch's.
 
         Args:
             crew: the threads.
@@ -365,8 +365,7 @@ class FragmentProducts:
         a, b, c = (np.ascontiguousarray(x.registers) for x in given)
         if not crew.take():
             return None
-        result = crew.put((self._address, len(a), *self._numbers), (a, b, c), again)
-        return None if result is None else Fragment(result)
+        return Fragment(crew.put((self._address, len(a), *self._numbers), (a, b, c), again))
 
     def _load(self, warps: int) -> bool:
         """Compile the function, or find it, once it is worth it."""

@@ -1,7 +1,8 @@
 """Threads that execute products of matrices while the launch goes on to the next.
 
-A product is a function of arrays that nobody changes, into an array that nobody reads before
-`finish`; so neither bits nor findings depend on how many threads there are, or on who comes first.
+A product is a function of arrays that nobody changes, into an array that nothing reads before
+`finish` but a product after it, which waits; so neither bits nor findings depend on how many
+threads there are, or on who comes first.
 The queue is a ring of pointers that machine code takes from without Python's lock:
 
     push(ring, plan) -> i64         whether there was room
@@ -30,8 +31,12 @@ SLOTS = 1024
 _TAIL, _DONE, _STOP, _FIRST = 64, 128, 192, 256
 """Offsets of what the ring begins with, each in a cache line of its own: how many have been taken
 (at 0), put in and executed; whether threads are to end; then come the pointers."""
-PLAN = ("function", "a", "b", "c", "d", "warps", "terms", "fraction", "zero", "mask", "status")
-"""Fields of a plan, 8 bytes each: a function, what it is called with, and what it has returned."""
+PLAN = (
+    "function", "a", "b", "c", "d", "warps", "terms", "fraction", "zero", "mask", "after", "status",
+)  # fmt: skip
+"""Fields of a plan, 8 bytes each: a function, and what it is called with; the plan of the product
+that computes C, or 0; then PENDING, or what the function has returned: 1 where it has refused."""
+PENDING = -1
 _PATIENCE = 400
 """Looks of about 0.1 ms."""
 _NAP, _SPINS = 30, 200
@@ -40,7 +45,8 @@ _NAP, _SPINS = 30, 200
 
 def _functions() -> dict[str, str]:
     """The text of the functions."""
-    fields = PLAN[1:-1]
+    fields = PLAN[1:-2]
+    status_at = 8 * PLAN.index("status")
     types = ["ptr" if len(name) == 1 else "i64" for name in fields]
     given = "\n".join(
         f"  %at_{name} = getelementptr i8, ptr %plan, i64 {8 * n}\n"
@@ -73,11 +79,37 @@ try:
   %won = extractvalue {{ i64, i1 }} %pair, 1
   br i1 %won, label %run, label %again
 run:
+  %at_status = getelementptr i8, ptr %plan, i64 {status_at}
+  %at_after = getelementptr i8, ptr %plan, i64 {8 * PLAN.index("after")}
+  %after = load ptr, ptr %at_after
+  %first = icmp eq ptr %after, null
+  br i1 %first, label %compute, label %wait
+wait:
+  %spun = phi i64 [ 0, %run ], [ %more, %spin ], [ %more, %nap ]
+  %theirs_at = getelementptr i8, ptr %after, i64 {status_at}
+  %theirs = load atomic i64, ptr %theirs_at acquire, align 8
+  %more = add i64 %spun, 1
+  %pending = icmp slt i64 %theirs, 0
+  br i1 %pending, label %longer, label %there
+longer:
+  %long = icmp sgt i64 %more, {_SPINS}
+  br i1 %long, label %nap, label %spin
+spin:
+  br label %wait
+nap:
+  %slept = call i32 @usleep(i32 {_NAP})
+  br label %wait
+there:
+  %good = icmp eq i64 %theirs, 0
+  br i1 %good, label %compute, label %note
+compute:
   %function = load ptr, ptr %plan
 {given}
-  %status = call i64 %function({args})
-  %at_status = getelementptr i8, ptr %plan, i64 {8 * PLAN.index("status")}
-  store i64 %status, ptr %at_status
+  %found = call i64 %function({args})
+  br label %note
+note:
+  %status = phi i64 [ 1, %there ], [ %found, %compute ]
+  store atomic i64 %status, ptr %at_status release, align 8
   %before = atomicrmw add ptr %done_at, i64 1 acq_rel
   ret i1 true
 }}
@@ -208,6 +240,7 @@ class Workers:
         self._plans = np.zeros((SLOTS, len(PLAN)), np.int64)
         self._plan_at = self._plans.ctypes.data
         self._waiting: list[_Waiting] = []
+        self._computing: dict[int, int] = {}
         self._owner = 0
         self._lock = threading.Lock()
         self._asleep = 0
@@ -229,7 +262,7 @@ class Workers:
 
     def end(self) -> None:
         """End the threads."""
-        self.finish()
+        self._help(self._at)
         self._ring[_STOP + self._at - self._ring.ctypes.data] = 1
         for _ in self._threads:
             self._wake.release()
@@ -237,52 +270,51 @@ class Workers:
             thread.join()
 
     def take(self) -> bool:
-        """Whether this thread may put products into the queue: no other one's are there."""
+        """Whether this thread may put products into the queue: it has none of another's."""
         me = threading.get_ident()
-        if self._waiting and self._owner != me:
-            return False
-        self._owner = me
+        with self._lock:
+            if self._owner not in (0, me):
+                return False
+            self._owner = me
         return True
 
     def put(
         self, numbers: tuple[int, ...], given: tuple[Array, ...], again: Callable[[], Array]
-    ) -> Array | None:
-        """Have a product computed, of the shape of the last of the arrays; None without room.
+    ) -> Array:
+        """Have a product computed: its result, which is there once all are finished.
 
         Args:
             numbers: the function's address, and what it is called with after the arrays.
-            given: A, B and C.
+            given: A, B, which are there, and C, which may be such a result.
             again: computes it where the function refuses.
         """
-        number = len(self._waiting)
-        if number == SLOTS:
-            return None
+        if len(self._waiting) == SLOTS:
+            self.finish()
         a, b, c = given
         result = np.empty(c.shape, np.uint32)
         arrays = id(a), id(b), id(c), id(result)
-        self._plans[number] = (numbers[0], *arrays, *numbers[1:], 0)
+        at = self._plan_at + 8 * len(PLAN) * len(self._waiting)
+        after = self._computing.get(id(c), 0)
+        self._plans[len(self._waiting)] = (numbers[0], *arrays, *numbers[1:], after, PENDING)
         self._waiting.append(_Waiting(given, result, again))
-        if not self._push(self._at, self._plan_at + 8 * len(PLAN) * number):
-            self._waiting.pop()
-            return None
+        self._computing[id(result)] = at
+        room = self._push(self._at, at)
+        assert room
         if self._asleep:
             with self._lock:
                 count, self._asleep = self._asleep, 0
             self._wake.release(count)
         return result
 
-    @property
-    def busy(self) -> bool:
-        """Whether any product may not have been executed."""
-        return bool(self._waiting)
-
     def finish(self) -> None:
-        """Have all products executed, in part by this thread."""
-        if not self._waiting:
+        """Have all products that this thread has put there executed, in part by itself."""
+        if not self._waiting or self._owner != threading.get_ident():
             return
         self._help(self._at)
         waiting, self._waiting = self._waiting, []
         self.unwritten.clear()
+        self._computing.clear()
+        self._owner = 0
         for number in np.flatnonzero(self._plans[: len(waiting), -1]).tolist():
             waiting[number].result[...] = waiting[number].again()
 
