@@ -88,12 +88,13 @@ PLACES = {
     ("place", "checks"), [*((place, True) for place in PLACES), ("of a CTA", False)]
 )
 def test_registers_and_counts(both, done: list[bool], place: str, *, checks: bool) -> None:
-    loads = [load(count, trans, "%r12") for count in (1, 2, 4) for trans in ("", ".trans")]
+    # Each form is compiled, which takes longer than all else; the random ones have them all.
+    loads = [load(1, "", "%r12"), load(2, ".trans", "%r12"), load(4, "", "%r12")]
     _, report, _ = both(
         text(PLACES[place] + "".join(loads)), "k", 3, THREADS, given=given(), checks=checks
     )
     assert report.ok
-    assert sum(done) > len(done) / 2 > 6
+    assert sum(done) > len(done) / 2 > 3
 
 
 WRONG = {
