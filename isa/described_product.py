@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import lru_cache
 
 from .errors import TilecError
@@ -10,7 +11,6 @@ from .form_classes import Product
 from .form_parts import BlockScaling, ExecutionScope, Sparsity
 from .instruction_descriptor import InstructionDescriptor
 from .operands import DESCRIPTOR, Operand, Register, Storage
-from .records import dataclass
 from .tensor_clauses import everywhere
 from .tensor_shapes import product_kind
 from .types import element_type

@@ -9,12 +9,12 @@ method here, so that nobody outside need ask which class a form is of.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from enum import StrEnum
 
 from .errors import TilecError
 from .form_parts import BlockScaling, ExecutionScope, Memory, Selector, Sparsity
 from .operands import Operand, Shape
-from .records import dataclass
 from .targets import Available, Since
 
 

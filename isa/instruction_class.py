@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from .form_parts import ExecutionScope
-from .records import dataclass
 from .targets import Available, Since
 
 _SPACES = ("shared::cluster", "shared::cta", "shared", "global", "param", "const")

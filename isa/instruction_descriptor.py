@@ -5,12 +5,12 @@ PTX ISA 9.7.16.4.2, "Instruction descriptor": 32 bits, whose meaning depends on 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import NamedTuple
 
 from .errors import TilecError
 from .operands import Shape
-from .records import dataclass
 from .tensor_shapes import ProductKind, columns, product_kind, rows, transposed_columns
 
 _FLOATS8 = {"e4m3": 0, "e5m2": 1, "e2m3": 3, "e3m2": 4, "e2m1": 5}

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from .errors import TilecError
 from .form_classes import Form
 from .operands import LANES, Operand
-from .records import dataclass
 from .targets import Target
 from .versions import PtxVersion
 

@@ -6,11 +6,10 @@ it says its version, and bits 61 to 63, which are the swizzle's.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from .errors import TilecError
-from .records import dataclass
 
 SWIZZLE_CODES = MappingProxyType({"none": 0, "128B.32B": 1, "128B": 2, "64B": 4, "32B": 6})
 """Codes of the swizzles; `128B.32B` moves pieces of 32 bytes within 128, the others of 16."""

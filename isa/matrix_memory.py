@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import permutations
 from itertools import product as cross
 
 from .form_classes import Family, Form
 from .form_parts import Memory
 from .operands import Operand, matrix
-from .records import dataclass
 from .targets import Since
 
 

@@ -6,13 +6,13 @@ PTX ISA 9.7.14.5.14, "Multiply-and-Accumulate Instruction: mma", and 9.7.14.6.3.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import product as cross
 
 from .form_classes import Family, Product
 from .form_parts import BlockScaling, Selector, Sparsity
 from .mma_operands import product, scales
 from .operands import Major, Shape, metadata
-from .records import dataclass
 from .targets import Since
 
 FLOAT8 = ("e4m3", "e5m2")

@@ -7,13 +7,12 @@ is emulated its rounding is that of the instructions it is made of.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import singledispatch
 from itertools import zip_longest
 
 from .form_classes import Family, Form, Product
 from .mma import Mma
-from .records import dataclass
 from .targets import TARGETS, Target
 from .wmma import WmmaMma
 

@@ -8,10 +8,10 @@ pieces of 32 bytes. PTX ISA 9.7.15.5.1, 9.7.16.4.1, "Shared Memory Matrix Layout
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from .kernel_parts import Buffer, register_names
 from .operands import WARPGROUP_THREADS, Operand
-from .records import dataclass
 
 _CHUNK = 16
 """Bytes of a row of a core matrix, eight of which lie one behind the other."""

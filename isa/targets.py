@@ -8,6 +8,7 @@ cuda_occupancy.h for the CTAs of an SM.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from types import MappingProxyType
@@ -15,7 +16,6 @@ from typing import NamedTuple
 
 from .errors import TilecError, UnknownNameError
 from .plugins import plugins
-from .records import dataclass
 from .versions import PtxVersion
 
 

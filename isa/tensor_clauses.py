@@ -5,7 +5,8 @@ sm_110 is sm_101 under the name it has from PTX 9.0 on; sm_107 is of sm_100's fa
 
 from __future__ import annotations
 
-from .records import dataclass
+from dataclasses import dataclass
+
 from .targets import TARGETS, TENSOR_MEMORY, Available, Since
 from .versions import PtxVersion
 

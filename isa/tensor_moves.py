@@ -7,6 +7,7 @@ of them, of how many columns at once, and `.xN` how often that repeats along the
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
 from itertools import product as cross
 from typing import NamedTuple
@@ -15,7 +16,6 @@ from .form_classes import Family, Form
 from .form_parts import ExecutionScope, Selector
 from .lazy_forms import LazyForms
 from .operands import B32, F32, S32, Operand, Register, Storage
-from .records import dataclass
 from .tensor_clauses import REDUCTIONS, everywhere
 from .types import element_type
 

@@ -8,6 +8,7 @@ descriptors. Where A lies, the mnemonic leaves open: the key says it by a last w
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from dataclasses import fields as dataclass_fields
 from itertools import product as cross
 from typing import Any
@@ -16,7 +17,6 @@ from .errors import TilecError, UnknownNameError
 from .form_parts import ExecutionScope
 from .instruction_class import Instruction
 from .instruction_descriptor import InstructionDescriptor
-from .records import dataclass
 from .targets import Since
 from .tensor_clauses import INTEGERS, RUBIN, architectures, everywhere
 from .tensor_shapes import columns, product_kind, rows

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 
 from .errors import UnknownNameError
-from .records import dataclass
 
 
 class Kind(StrEnum):

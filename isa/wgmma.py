@@ -8,6 +8,7 @@ forms; each is made when it is asked for.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, partial
 from itertools import product as cross
 from types import MappingProxyType
@@ -18,7 +19,6 @@ from .form_parts import ExecutionScope, Selector, Sparsity
 from .lazy_forms import LazyForms
 from .mma_sp import sparsity
 from .operands import Operand, Shape, Storage, by_descriptor, matrix, metadata
-from .records import dataclass
 from .targets import Since
 from .types import element_type
 

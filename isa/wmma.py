@@ -6,13 +6,13 @@ Which element a register of a fragment holds is not defined; only the count of r
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import product as cross
 from typing import NamedTuple
 
 from .form_classes import Family, Form, Product
 from .form_parts import Memory
 from .operands import Major, Operand, Shape, matrix
-from .records import dataclass
 from .targets import Since
 
 

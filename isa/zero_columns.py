@@ -7,8 +7,9 @@ on: runs of columns that B is used for and runs that count as 0 take turns.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from .errors import TilecError
-from .records import dataclass
 from .tensor_shapes import banks
 
 _PARTS = 4

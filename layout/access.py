@@ -8,10 +8,10 @@ from their matrices' rows to offsets must leave a row's elements side by side.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from tilec.isa import Form, MatrixMemory
-from tilec.isa.records import dataclass
 from tilec.isa.wording import counted
 
 from . import banks

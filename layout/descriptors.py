@@ -9,9 +9,9 @@ other, are the leading and the stride byte offset: which is which depends on the
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from tilec.isa import Form, Storage
-from tilec.isa.records import dataclass
 from tilec.isa.wording import counted
 
 from .linear import LayoutError

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from tilec.isa import TilecError
-from tilec.isa.records import dataclass
 from tilec.isa.wording import counted
 
 from .gf2 import Echelon, combine, rank

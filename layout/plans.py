@@ -6,9 +6,8 @@ registers are indices into the fragment, in elements, as in `fragments`.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
-
-from tilec.isa.records import dataclass
 
 from .access import WORD_BITS, Access
 from .gf2 import rank

@@ -6,9 +6,8 @@ after the other, each of them linear. Their count is an ordinary number.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
-
-from tilec.isa.records import dataclass
 
 from .linear import LayoutError, LinearLayout
 

@@ -7,10 +7,10 @@ plain offset, whose bits the hardware's swizzle changes. Extents need not be pow
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
-from tilec.isa.records import dataclass
 from tilec.isa.wording import counted
 
 from .linear import LayoutError, LinearLayout

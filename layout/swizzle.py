@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
 from tilec.isa import UnknownNameError
-from tilec.isa.records import dataclass
 from tilec.isa.wording import counted
 
 from .linear import LayoutError, LinearLayout, log2

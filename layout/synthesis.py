@@ -12,12 +12,12 @@ is one. ("Linear Layouts", arXiv 2505.23819, "Optimal Swizzling".)
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
 from typing import NamedTuple
 
 from tilec.isa import LANES, MatrixMemory
-from tilec.isa.records import dataclass
 
 from . import banks
 from .access import matrix_tile

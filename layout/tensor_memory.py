@@ -9,11 +9,11 @@ at its own width, and the map is that of a bank.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from tilec.isa.records import dataclass
 from tilec.isa.tensor_memory import LANES, CopyShape
 from tilec.isa.tensor_shapes import banks
 

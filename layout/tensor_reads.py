@@ -7,9 +7,9 @@ those that are wanted. The others say how often it is repeated, and how far apar
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from tilec.isa import form
-from tilec.isa.records import dataclass
 from tilec.isa.tensor_moves import SHAPES, TensorMove, move_name
 
 from .linear import LayoutError, LinearLayout

@@ -6,10 +6,10 @@ address. PTX ISA 5.5, "Tensors"; CUDA driver API, `cuTensorMapEncodeTiled`.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from tilec.isa.limits import BOX_ALIGNMENT, BOX_EXTENTS
-from tilec.isa.records import dataclass
 from tilec.isa.wording import counted
 
 from .linear import LayoutError

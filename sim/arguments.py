@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from tilec.isa.host_memory import host_blocks
 from tilec.isa.launch import encode
-from tilec.isa.records import dataclass
 
 from .alu import Array
 from .errors import LaunchError

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 from tilec.isa import LANES
-from tilec.isa.records import dataclass
 from tilec.isa.wording import counted
 
 from .alu import Array

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
-from tilec.isa.records import dataclass
 
 from .alu import Array
 from .machine import Machine, Step

@@ -5,10 +5,10 @@ PTX ISA, "Tensors": boxes, im2col, swizzles.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from tilec.isa.records import dataclass
 from tilec.layout.swizzle import SWIZZLES
 
 from .alu import Array

@@ -10,9 +10,8 @@ arrive: at the immediate post-dominator.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
-
-from tilec.isa.records import dataclass
 
 from .ptx.module import Function, Instruction
 from .traits import Flow, Sync, traits

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple
-
-from tilec.isa.records import dataclass
+from dataclasses import astuple, dataclass
 
 from .frames import Frame
 from .machine import Machine

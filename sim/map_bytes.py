@@ -6,6 +6,8 @@ it cannot, the boxes of im2col, lies in bytes of our own choice, which no progra
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 from tilec.isa.boxes import Im2col
@@ -20,7 +22,6 @@ from tilec.isa.limits import (
     MAP_RANKS,
     MAP_STRIDES,
 )
-from tilec.isa.records import dataclass
 from tilec.isa.wording import counted
 from tilec.layout.swizzle import SWIZZLES
 

@@ -6,6 +6,7 @@ PTX ISA, "tensormap.replace"; what a map may hold, "Tensors" and CUDA driver, "T
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,6 @@ from tilec.isa.limits import (
     MAP_RANKS,
     MAP_STRIDES,
 )
-from tilec.isa.records import dataclass
 from tilec.layout.swizzle import SWIZZLES
 
 from .map_bytes import (

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from tilec.isa import LANES
 from tilec.isa.launch import LOCAL_LIMIT
-from tilec.isa.records import dataclass
 from tilec.isa.wording import counted
 
 from .alu import Array

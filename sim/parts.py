@@ -7,11 +7,10 @@ find had the others run, or not. Which bytes parts touch is only known once they
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
-from tilec.isa.records import dataclass
 
 from .alu import Array
 from .counting import Counts, together

@@ -7,11 +7,10 @@ above, in two's complement, the pending bytes of copies. What is here stands bes
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 from tilec.isa.limits import COUNT_BITS, MOST_COUNTED
-from tilec.isa.records import dataclass
 
 from .alu import Array
 from .ptx.module import Instruction

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from textwrap import fill
 from typing import TYPE_CHECKING
 
 from tilec.isa import TilecError
-from tilec.isa.records import dataclass
 from tilec.isa.wording import counted
 
 if TYPE_CHECKING:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-
-from tilec.isa.records import dataclass
+from dataclasses import dataclass
 
 from .alu import Array
 from .ptx.module import Instruction

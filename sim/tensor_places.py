@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from tilec.isa import TilecError
-from tilec.isa.records import dataclass
 from tilec.isa.tensor_memory import LANES, lane_and_column
 
 from .alu import Array

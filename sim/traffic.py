@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from tilec.isa import LANES
-from tilec.isa.records import dataclass
 from tilec.layout import wavefronts
 
 from .access import Access

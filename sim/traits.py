@@ -8,9 +8,8 @@ whatever costs most.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from enum import Enum, auto
-
-from tilec.isa.records import dataclass
 
 from .opcodes import load
 from .ptx.module import Instruction

@@ -8,11 +8,10 @@ its group. Where the order of warps is drawn at random, some happen at once.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
-from tilec.isa.records import dataclass
 
 from .alu import Array
 from .observer import Observer

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from tilec.isa import LANES, WARPGROUP_WARPS, Product, Storage
 from tilec.isa import Operand as MatrixOperand
-from tilec.isa.records import dataclass
 from tilec.isa.wording import counted
 from tilec.layout.descriptors import Descriptor
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from tilec.isa import LANES
 from tilec.isa.launch import Extents
-from tilec.isa.records import dataclass
 
 from .alu import Array
 from .memory import Memory

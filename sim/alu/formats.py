@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
-from tilec.isa.records import dataclass
 from tilec.isa.types import element_type
 
 from .bits import FLOAT, SIGNED, UNSIGNED, Array

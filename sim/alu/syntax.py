@@ -5,9 +5,8 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import TypeAlias
-
-from tilec.isa.records import dataclass
 
 from .bits import Operation, is_type
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
-from tilec.isa.records import dataclass
 
 from ..alu import Array
 from .operation import Operation

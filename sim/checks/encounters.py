@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
 import numpy as np
-from tilec.isa.records import dataclass
 
 from ..access import Access
 from ..alu import Array

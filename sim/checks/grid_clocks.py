@@ -13,9 +13,9 @@ one instruction see each other's. So a race may be missed; none is made up.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
-from tilec.isa.records import dataclass
 
 from ..access import Access
 from ..alu import Array

@@ -8,10 +8,10 @@ where CTAs meet there is each of them looked at.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from tilec.isa import LANES
-from tilec.isa.records import dataclass
 
 from ..access import Access
 from ..alu import Array

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
-from tilec.isa.records import dataclass
 
 from ..alu import Array
 

@@ -7,10 +7,10 @@ complete and that takes part in.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from tilec.isa.records import dataclass
 from tilec.isa.wording import counted
 
 from ..alu import Array

@@ -9,8 +9,9 @@ against the writes before and after it. What these are ordered with is ordered w
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
-from tilec.isa.records import dataclass
 
 from ..alu import Array
 

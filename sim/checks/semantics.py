@@ -6,10 +6,9 @@ of scope `.cta` orders nothing there, and does not save such accesses from a rac
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import IntEnum
 from functools import lru_cache
-
-from tilec.isa.records import dataclass
 
 from ..ptx.module import Instruction
 

@@ -9,8 +9,9 @@ accessing warp has seen (see `clocks`).
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
-from tilec.isa.records import dataclass
 
 from ..access import Access
 from ..alu import Array

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
-
-from tilec.isa.records import dataclass
 
 from ..ptx.module import Instruction
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
-from tilec.isa.records import dataclass
 
 from ..access import Access
 from ..alu import Array

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
-from tilec.isa.records import dataclass
 
 from ..access import Access
 from ..alu import Array

@@ -7,11 +7,11 @@ when it is issued; what is kept here is what must not be touched until a wait co
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from tilec.isa import WARPGROUP_WARPS
-from tilec.isa.records import dataclass
 
 from ..alu import Array
 from ..findings import Findings

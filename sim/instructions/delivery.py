@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
-from tilec.isa.records import dataclass
 from tilec.isa.wording import counted
 
 from ..access import Access

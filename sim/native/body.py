@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from tilec.isa import LANES
-from tilec.isa.records import dataclass
 
 _FLOATS = {16: "half", 32: "float", 64: "double"}
 

@@ -7,8 +7,7 @@ executed by numpy.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-
-from tilec.isa.records import dataclass
+from dataclasses import dataclass
 
 from ..alu.bits import width
 from ..alu.syntax import Qualifiers

@@ -16,12 +16,12 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from zlib import crc32
 
 import numpy as np
 from tilec.isa import LANES, ExecutionScope, Product, TilecError
-from tilec.isa.records import dataclass
 
 from ..alu import Array
 from ..tensor.arithmetic import ZERO, Arithmetic, Method, Rounding

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Protocol
-
-from tilec.isa.records import dataclass
 
 from ..alu import Array
 from ..ptx.module import Instruction

@@ -11,9 +11,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import field
-
-from tilec.isa.records import dataclass
+from dataclasses import dataclass, field
 
 from .model import Model
 from .objects import Race

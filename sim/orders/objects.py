@@ -13,10 +13,9 @@ pairs matter, and are told as `Race`s:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
-from tilec.isa.records import dataclass
 
 from ..alu import Array
 

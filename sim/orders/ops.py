@@ -6,11 +6,10 @@ warp in this order, and those of different warps in any.
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import Enum, auto
 
 import numpy as np
-from tilec.isa.records import dataclass
 
 from ..alu import Array
 from ..ptx.module import Instruction

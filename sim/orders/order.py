@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field
-
-from tilec.isa.records import dataclass
+from dataclasses import dataclass, field
 
 from ..alu import Array
 from .objects import Race

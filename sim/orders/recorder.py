@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 from tilec.isa import WARPGROUP_WARPS
-from tilec.isa.records import dataclass
 
 from ..access import Access
 from ..alu import Array

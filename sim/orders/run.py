@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from tilec.isa import LANES, WARPGROUP_WARPS
-from tilec.isa.records import dataclass
 
 from ..alu import Array
 from .model import Model

@@ -8,9 +8,9 @@ after another if its clock has reached the other's component and time.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
-from tilec.isa.records import dataclass
 
 from ..alu import Array
 from .ops import ACCESSES, Kind, Op, Trace

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from tilec.isa.records import dataclass
 from tilec.isa.wording import counted
 
 from ..ptx.module import Function, Module

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import PurePath
 
 from tilec.isa import TilecError, nearest
-from tilec.isa.records import dataclass
 from tilec.isa.wording import counted
 
 from ..errors import LaunchError

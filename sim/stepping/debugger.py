@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from itertools import count
 
 import numpy as np
-from tilec.isa.records import dataclass
 
 from ..errors import LaunchError
 from ..findings import StoppedError

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from tilec.isa import LANES, nearest
-from tilec.isa.records import dataclass
 from tilec.isa.wording import counted
 
 from .. import special

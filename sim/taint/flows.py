@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import product
 
 import numpy as np
-from tilec.isa.records import dataclass
 from tilec.isa.types import TYPE_BITS
 
 from ..alu import Array

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
-from tilec.isa.records import dataclass
 
 from ..alu import Array
 from ..ptx.module import Instruction

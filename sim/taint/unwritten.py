@@ -8,8 +8,7 @@ has written them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-
-from tilec.isa.records import dataclass
+from dataclasses import dataclass
 
 from ..alu import Array
 from ..binding import Binding

@@ -6,9 +6,10 @@ wave they are exchanged back.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from tilec.isa import LANES
-from tilec.isa.records import dataclass
 
 from ..alu import Array
 from ..binding import Binding

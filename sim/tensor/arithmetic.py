@@ -9,11 +9,11 @@ and lists what is not established.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from enum import Enum
 from types import MappingProxyType
 
 from tilec.isa import ExecutionScope, Form, Product, TilecError, target
-from tilec.isa.records import dataclass
 
 ZERO = -8192
 """Exponent of a zero factor: below every other, and its double still fits 16 bits."""

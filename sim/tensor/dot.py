@@ -10,12 +10,12 @@ Infinities and NaNs follow from float64 arithmetic by themselves.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from tilec.isa import ElementType, element_type
-from tilec.isa.records import dataclass
 
 from ..native.choice import machine_code
 from .arithmetic import ZERO, Rounding, Step

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from tilec.isa import Product
 from tilec.isa.dtypes import numpy_type
-from tilec.isa.records import dataclass
 
 from .arithmetic import ZERO, Arithmetic, Method, Rounding
 from .dot import Accumulators, Factors, canonical, dot, factors

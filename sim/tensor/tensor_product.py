@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from tilec.isa.described_product import DescribedProduct
-from tilec.isa.records import dataclass
 
 from .arithmetic import arithmetic
 from .floats import Inputs, absent_of, addend_of, exact, fast, sides_of

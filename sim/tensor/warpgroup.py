@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from tilec.isa import Product
-from tilec.isa.records import dataclass
 
 from .algebraic import decode_numbers, encode_numbers, multiply_numbers
 from .arithmetic import arithmetic

@@ -6,10 +6,8 @@ order things happened on the simulator, not how long they take on a GPU.
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Literal
-
-from tilec.isa.records import dataclass
 
 Kind = Literal["tensor", "shared", "global", "copy", "sync", "other"]
 """What instructions do: products, accesses to shared or tensor memory, to global memory, copies

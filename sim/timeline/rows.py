@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-
-from tilec.isa.records import dataclass
+from dataclasses import dataclass
 
 from ..warps import warp_numbers
 from .record import Flight, Record, WarpTimeline

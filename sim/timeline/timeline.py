@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 
-from tilec.isa.records import dataclass
 from tilec.isa.wording import counted
 
 from .page import chart, page

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from tilec.isa import LANES, WARPGROUP_WARPS, ExecutionScope, Target
 from tilec.isa.latencies import Latencies, latencies
 from tilec.isa.rates import Rates, rates
-from tilec.isa.records import dataclass
 
 from ..matrix_forms import matrix_form
 from ..ptx.module import Address, Instruction, operand_names

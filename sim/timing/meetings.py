@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import field
-
-from tilec.isa.records import dataclass
+from dataclasses import dataclass, field
 
 Goes = Callable[[], bool]
 """Whether who waits may go on."""

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from tilec.isa.rates import SHARED_BYTES
-from tilec.isa.records import dataclass
 
 from .costs import PARTS
 

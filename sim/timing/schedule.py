@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from tilec.isa import Target
 from tilec.isa import target as find_target
 from tilec.isa.gpus import Gpu, gpu_of
-from tilec.isa.records import dataclass
 from tilec.isa.wording import counted
 
 from ..errors import LaunchError

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
-
-from tilec.isa.records import dataclass
+from dataclasses import dataclass, field
 
 from ..orders.ops import Key
 from ..ptx.module import Instruction
