@@ -77,7 +77,8 @@ class LayoutPicture(_Picture):
 
     def draw(self, text: str, file: Path) -> None:
         """Evaluate the expression."""
-        found = eval(text, {**vars(layout), "unit": layout.LinearLayout.identity})
+        names = {name: getattr(layout, name) for name in layout.__all__}
+        found = eval(text, {**names, "unit": layout.LinearLayout.identity})
         if tuple(found.out_sizes) == ("col", "row"):
             found = found.reorder(tuple(found.in_sizes), ("row", "col"))
         picture = found._repr_svg_()

@@ -1,4 +1,4 @@
-"""What clusters, tensor maps, the boxes that copies of them move, and mbarriers are limited to.
+"""The most that clusters, tensor maps, the boxes that copies of them move, mbarriers and such have.
 
 PTX ISA 5.5, "Tensors", 9.7.13.15.2; CUDA driver API, `cuTensorMapEncodeTiled`.
 """
@@ -13,6 +13,9 @@ LARGEST_CLUSTER = 16
 """The most CTAs of a cluster; more than `PORTABLE_CLUSTER` have to be asked for."""
 CTAS_ALONG_X = 2**31 - 1
 """The most CTAs along x, where a grid has most (CUDA Programming Guide, "Compute Capabilities")."""
+TENSOR_LANES = 128
+"""Rows of tensor memory, of 32 bits a column (PTX ISA 9.7.16.1)."""
+TENSOR_COLUMNS = 512
 MAP_BYTES = 128
 """Of a map."""
 MAP_PLACES = 64

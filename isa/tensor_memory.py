@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from .form_parts import ExecutionScope
 from .instruction_class import Instruction
+from .limits import TENSOR_COLUMNS, TENSOR_LANES
 from .targets import Since
 from .tensor_clauses import EXCLUSIVE, RUBIN, architectures, everywhere
 
@@ -21,9 +22,7 @@ if TYPE_CHECKING:
 
 _WARP, _THREAD, _PAIR = ExecutionScope.WARP, ExecutionScope.THREAD, ExecutionScope.CTA_PAIR
 GROUPS = (1, 2)
-LANES = 128
-"""Rows of tensor memory, of 32 bits a column."""
-COLUMNS = 512
+LANES, COLUMNS = TENSOR_LANES, TENSOR_COLUMNS
 ALLOCATIONS = (32, 64, 128, 256, 512)
 """Columns that an allocation may have."""
 LANE_BIT = 16

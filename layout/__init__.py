@@ -7,35 +7,21 @@ needs numpy.
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from .access import Access, fragment_wavefronts, matrix_access, vector_access
-from .banks import Count
-from .conversion import best_access, conversion_plans, convert
-from .fragments import any_fragment_of, fragment_of, row_addresses
-from .linear import LayoutError, LinearLayout
-from .lookup import find_form, fragment
-from .plans import Nothing, Permutation, Plan, Price, SharedTrip, Shuffles, Transposition
-from .selected import logical_column
-from .swizzle import NO_SWIZZLE, SWIZZLES, Swizzle, shared_layout
-from .synthesis import Pattern, Swizzling, find_swizzle
-
 if TYPE_CHECKING:
+    from .access import Access, fragment_wavefronts, matrix_access, vector_access
+    from .banks import Count
+    from .conversion import best_access, conversion_plans, convert
     from .descriptors import DescribedOperand, Descriptor, solve_descriptor
+    from .fragments import any_fragment_of, fragment_of, row_addresses
+    from .linear import LayoutError, LinearLayout
+    from .lookup import find_form, fragment
+    from .plans import Nothing, Permutation, Plan, Price, SharedTrip, Shuffles, Transposition
     from .repeated import Fragment, RepeatedLayout
+    from .selected import logical_column
     from .shared_matrix import Digit, SharedMatrix
+    from .swizzle import NO_SWIZZLE, SWIZZLES, Swizzle, shared_layout
+    from .synthesis import Pattern, Swizzling, find_swizzle
     from .tma_boxes import Boxes, find_boxes
-
-_LATER = {
-    "DescribedOperand": "descriptors",
-    "Descriptor": "descriptors",
-    "solve_descriptor": "descriptors",
-    "Fragment": "repeated",
-    "RepeatedLayout": "repeated",
-    "Digit": "shared_matrix",
-    "SharedMatrix": "shared_matrix",
-    "Boxes": "tma_boxes",
-    "find_boxes": "tma_boxes",
-}
-"""Names that only programs for Hopper need, and their modules."""
 
 __all__ = [
     "NO_SWIZZLE",
@@ -79,13 +65,76 @@ __all__ = [
     "vector_access",
 ]
 
+_MODULES = {
+    "access": (
+        "Access",
+        "fragment_wavefronts",
+        "matrix_access",
+        "vector_access",
+    ),
+    "banks": ("Count",),
+    "conversion": (
+        "best_access",
+        "conversion_plans",
+        "convert",
+    ),
+    "descriptors": (
+        "DescribedOperand",
+        "Descriptor",
+        "solve_descriptor",
+    ),
+    "fragments": (
+        "any_fragment_of",
+        "fragment_of",
+        "row_addresses",
+    ),
+    "linear": (
+        "LayoutError",
+        "LinearLayout",
+    ),
+    "lookup": (
+        "find_form",
+        "fragment",
+    ),
+    "plans": (
+        *("Nothing", "Permutation", "Plan", "Price"),
+        *("SharedTrip", "Shuffles", "Transposition"),
+    ),
+    "repeated": (
+        "Fragment",
+        "RepeatedLayout",
+    ),
+    "selected": ("logical_column",),
+    "shared_matrix": (
+        "Digit",
+        "SharedMatrix",
+    ),
+    "swizzle": (
+        "NO_SWIZZLE",
+        "SWIZZLES",
+        "Swizzle",
+        "shared_layout",
+    ),
+    "synthesis": (
+        "Pattern",
+        "Swizzling",
+        "find_swizzle",
+    ),
+    "tma_boxes": (
+        "Boxes",
+        "find_boxes",
+    ),
+}
+"""What is imported when it is first used, by its module: few need all of it."""
+_HOMES = {name: module for module, names in _MODULES.items() for name in names}
+
 
 if not TYPE_CHECKING:  # or any name would be one to a type checker
 
     def __getattr__(name: str) -> object:
-        if name not in _LATER:
+        if name not in _HOMES:
             raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-        found: object = getattr(import_module(f".{_LATER[name]}", __name__), name)
+        found: object = getattr(import_module(f".{_HOMES[name]}", __name__), name)
         globals()[name] = found
         return found
 

@@ -5,13 +5,16 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from tilec.isa import LANES, MatrixMemory
+from tilec.isa import LANES
 
 from .banks import BANK_BYTES, BANKS, ROWS_PER_PHASE, lanes_per_phase
+
+if TYPE_CHECKING:
+    from tilec.isa import MatrixMemory
 
 _NONE = np.iinfo(np.int64).min
 """Stands for the word of a lane that takes no part; addresses may be relative, and negative."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from tilec.isa.host_memory import host_blocks
@@ -13,7 +14,12 @@ from .alu import Array
 from .errors import LaunchError
 from .memory import GLOBAL_BASE, Memory
 from .placement import Placement
-from .tensor_map import TensorMap
+
+if TYPE_CHECKING:
+    from .tensor_map import TensorMap
+
+_NO_MAPS = (np.ndarray, np.generic, int, float, bytes, tuple, type(None))
+"""What most arguments are, none of them a tensor map."""
 
 
 @dataclass(frozen=True)
@@ -88,9 +94,14 @@ def pack(placement: Placement, memory: Memory, args: Sequence[object]) -> Buffer
     Raises:
         LaunchError: naming the parameter whose argument does not fit.
     """
-    arrays = [arg.array if isinstance(arg, TensorMap) else arg for arg in args]
-    buffers = Buffers(memory, arrays)
-    args = [_encoded(arg, buffers) if isinstance(arg, TensorMap) else arg for arg in args]
+    if not all(isinstance(arg, _NO_MAPS) for arg in args):
+        from .tensor_map import TensorMap  # noqa: PLC0415 (few kernels take any)
+
+        arrays = [arg.array if isinstance(arg, TensorMap) else arg for arg in args]
+        buffers = Buffers(memory, arrays)
+        args = [_encoded(arg, buffers) if isinstance(arg, TensorMap) else arg for arg in args]
+    else:
+        buffers = Buffers(memory, args)
     parameters = placement.kernel.parameters
     packed, offsets = encode(placement.kernel.name, parameters, args, buffers.address)
     names = [parameter.name for parameter in parameters]

@@ -7,9 +7,8 @@ from collections.abc import Callable
 import numpy as np
 from tilec.isa.wording import counted
 
-from . import float_registers, special
+from . import special
 from .alu import Array
-from .alu.algebraic import MOVES
 from .alu.bits import width
 from .errors import UnsupportedInstructionError
 from .frames import Frame
@@ -69,6 +68,7 @@ class Binding:
         machine: the machine.
         sync: what it has to wait for, or None; set by whoever binds the instruction.
         deferred: whether only the next product reads its result (see `chains`).
+        queued: whether others may compute it while the block goes on (see `chains.runs`).
         read: slots of the registers that it reads, addresses excluded.
         addressed: slots of those that it takes addresses from.
         constants: operands that are not registers, with the slots of their values.
@@ -88,6 +88,7 @@ class Binding:
         self.machine: Machine = frame.program.machine
         self.sync: Waits | None = None
         self.deferred = False
+        self.queued = False
         self.read: list[int] = []
         self.addressed: list[int] = []
         self.constants: list[tuple[Operand, int]] = []
@@ -185,12 +186,7 @@ class Binding:
             value = self._integer(operand.value, bits)
             return self._constant(operand, self.machine.constant(value, bits))
         if isinstance(operand, Float):
-            algebraic = self.machine.numerics == "algebraic"
-            value = (
-                float_registers.literal(operand)
-                if algebraic
-                else fit(operand, type_ if bits > 1 else "b8")
-            )
+            value = self._float(operand, type_, bits)
             return self._constant(operand, self.machine.constant(value, bits))
         if isinstance(operand, Negated):
             slot = self.source(operand.name, "pred")
@@ -223,9 +219,22 @@ class Binding:
             )
         return self.source(operand, type_)
 
+    def _float(self, operand: Float, type_: str, bits: int) -> int:
+        """The bits of a floating-point constant, or of what stands for it."""
+        if self.machine.numerics != "algebraic":
+            return fit(operand, type_ if bits > 1 else "b8")
+        from . import float_registers  # noqa: PLC0415 (few launches ask for it)
+
+        return float_registers.literal(operand)
+
     def _integer(self, value: int, bits: int) -> int:
         """An integer constant; in algebraic numerics what stands for the floats that it spells."""
-        if self.machine.numerics != "algebraic" or self.instruction.opcode not in MOVES:
+        if self.machine.numerics != "algebraic":
+            return value
+        from . import float_registers  # noqa: PLC0415 (few launches ask for it)
+        from .alu.algebraic import MOVES  # noqa: PLC0415
+
+        if self.instruction.opcode not in MOVES:
             return value
         floats = self.frame.program.floats(self.frame.function)
         element = floats.element(self.operands[0])

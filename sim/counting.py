@@ -6,12 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass
 
-from tilec.isa import WARPGROUP_WARPS, ExecutionScope
-from tilec.isa import form as find_form
-
 from .frames import Frame
 from .machine import Machine
-from .matrix_forms import matrix_form
 from .ptx import Module
 from .report import Finding, Line, MatrixCount, Report
 from .traffic import Accesses
@@ -79,6 +75,8 @@ def report(
         made.thread_instructions += threads
         what = traits(instruction)
         if what.matrix:
+            from .matrix_forms import matrix_form  # noqa: PLC0415 (few kernels have any)
+
             matrix[matrix_form(instruction).ptx] += warps
         if what.waits:
             made.waits += warps
@@ -96,8 +94,7 @@ def report(
     made.warp_instructions = kinds.total()
     made.instructions = dict(kinds.most_common())
     made.matrix = [
-        MatrixCount(name, warps, find_form(name).flops * warps // _warps(name))
-        for name, warps in matrix.most_common()
+        MatrixCount(name, warps, _flops(name, warps)) for name, warps in matrix.most_common()
     ]
     made.matrix += [
         MatrixCount(name, times, flops * times)
@@ -113,9 +110,13 @@ def report(
     return made
 
 
-def _warps(name: str) -> int:
-    """Warps that execute a form together."""
-    return WARPGROUP_WARPS if find_form(name).scope is ExecutionScope.WARPGROUP else 1
+def _flops(name: str, warps: int) -> int:
+    """What so many warps compute that execute a form, by themselves or as warpgroups."""
+    from tilec.isa import WARPGROUP_WARPS, ExecutionScope, form  # noqa: PLC0415 (as above)
+
+    found = form(name)
+    together = WARPGROUP_WARPS if found.scope is ExecutionScope.WARPGROUP else 1
+    return found.flops * warps // together
 
 
 def _executed(entry: Frame) -> dict[int, tuple[int, int]]:

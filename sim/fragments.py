@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import is_
 
 import numpy as np
 
 from .alu import Array
 from .registers import Registers
-from .tensor import Fragment
+from .tensor.fragment import Fragment
 from .widths import dtype_of
 
 
@@ -27,12 +28,21 @@ class Fragments:
         """Forget what has been gathered."""
         self._known.clear()
 
+    def known(self, slots: tuple[int, ...]) -> Fragment | None:
+        """What has been gathered from registers, or spread to them, if they still hold it."""
+        known = self._known.get(slots)
+        if known is None:
+            return None
+        registers = self.wave.registers
+        same = all(map(is_, known[0], [registers[slot] for slot in slots]))
+        return known[1] if same else None
+
     def gather(self, slots: tuple[int, ...], bits: int) -> Fragment:
         """Registers as (warps, registers, lanes), with what products have decoded from them."""
         registers = self.wave.registers
         arrays = [registers[slot] for slot in slots]
         known = self._known.get(slots)
-        if known is not None and all(map(_same, known[0], arrays)):
+        if known is not None and all(map(is_, known[0], arrays)):
             return known[1]
         ctas, warps, lanes = self.wave.shape
         together = np.empty((ctas, warps, len(slots), lanes), dtype_of(bits))
@@ -58,7 +68,3 @@ class Fragments:
         """Keep a result for the product that gathers it next; the registers stay as they are."""
         known = tuple(slot for slot in slots if slot is not None)
         self._known[known] = [self.wave.registers[slot] for slot in known], fragment
-
-
-def _same(a: Array, b: Array) -> bool:
-    return a is b

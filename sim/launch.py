@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .alu import Array
@@ -12,6 +11,8 @@ from .report import Report, SimulationError
 from .run import DEFAULT_STEPS, Run
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from .stepping.debugger import Debugger
 
 __all__ = ["DEFAULT_STEPS", "launch"]

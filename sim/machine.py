@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from . import alu
-from .alu import Array, algebraic
+from .alu import Array
 from .clusters import Clusters
 from .fragments import Fragments
 from .heap import Heap
@@ -26,6 +26,7 @@ from .transfers import Transfers
 from .wave import Geometry
 
 if TYPE_CHECKING:
+    from .native.workers import Workers
     from .timeline.recorder import Recorder
 
 Step = Callable[[], None]
@@ -55,6 +56,8 @@ class Machine(Registers):
         heap: what threads allocate from; None if no function asks for it.
         recorder: records the timeline of a CTA; None of none.
         accesses: has machine code load and store; None if it is not to.
+        threaded: whether other threads may compute products meanwhile.
+        crew: those who do; None before there are any.
     """
 
     def __init__(
@@ -69,7 +72,11 @@ class Machine(Registers):
         super().__init__(geometry, memory, dynamic_shared)
         self.arch = arch
         self.numerics = numerics
-        self.resolve = algebraic.resolve if numerics == "algebraic" else alu.resolve
+        self.resolve = alu.resolve
+        if numerics == "algebraic":
+            from .alu import algebraic  # noqa: PLC0415 (few launches ask for it)
+
+            self.resolve = algebraic.resolve
         self.observer: Observer | None = None
         self.fragments = Fragments(self)
         self.output: list[str] = []
@@ -83,11 +90,15 @@ class Machine(Registers):
         self.heap: Heap | None = None
         self.recorder: Recorder | None = None
         self.accesses: Movers | None = None
+        self.threaded = False
+        self.crew: Workers | None = None
         self.pending: Pending | None = None
         self.refused: set[tuple[int, int]] = set()
 
     def begin(self, numbers: Sequence[int]) -> None:
         """Begin the wave of CTAs with these numbers in the grid."""
+        if self.crew is not None:
+            self.crew.finish()
         super().begin(numbers)
         self.fragments.clear()
         self.phases.begin()

@@ -104,6 +104,7 @@ class Memory:
         self._local_end = 0
         self._local_room = _LOCAL_ROOM
         self._threads = 0
+        self._fresh = False
         self._cluster = 1
         self.shared_base = 0
         self.shared_bytes = 0
@@ -153,12 +154,19 @@ class Memory:
         cta = self.shared_base + self.shared_stride * np.arange(ctas).reshape(-1, 1, 1)
         thread = self.local_base + 16 * np.arange(self._threads).reshape(ctas, warps, LANES)
         self._cta, self._thread = cta, thread
-        self.wave(ctas)
+        self._fresh = True
+        self._see(ctas)
 
     def wave(self, ctas: int) -> None:
         """Begin a wave of `ctas` CTAs: their shared and local memory is as new."""
+        if not self._fresh:
+            self.data[self.shared_base : self.local_base + self._local_used()] = 0
+        self._fresh = False
+        self._see(ctas)
+
+    def _see(self, ctas: int) -> None:
+        """Have the spaces of so many CTAs."""
         cta, thread, scale = self._cta[:ctas], self._thread[:ctas], self._threads
-        self.data[self.shared_base : self.local_base + self._local_used()] = 0
 
         def place_local(offset: Array) -> Array:
             low = offset & 15

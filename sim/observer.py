@@ -6,25 +6,21 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from tilec.isa import LANES, MatrixMemory
+from tilec.isa import LANES
 from tilec.isa.wording import counted
 
 from .access import Access
 from .alu import Array
 from .checks.bounds import Bounds
 from .checks.global_memory import GlobalChecks
-from .checks.in_flight import InFlight, Thread
 from .checks.local import LocalChecks
 from .checks.mbarriers import MBarrierChecks
-from .checks.operation import Operation
 from .checks.peer_races import PeerRaces
 from .checks.peers import Peers
 from .checks.progress import Progress
 from .checks.semantics import Reach, fenced, semantics
 from .checks.shared import SharedChecks
-from .checks.tensor_memory import TensorChecks
 from .checks.visitors import Touching
-from .checks.warpgroups import Warpgroups
 from .clusters import Clusters
 from .findings import Findings
 from .memory import Space
@@ -35,6 +31,12 @@ from .taint.state import Taint
 from .traffic import Traffic
 
 if TYPE_CHECKING:
+    from tilec.isa import MatrixMemory
+
+    from .checks.in_flight import InFlight, Thread
+    from .checks.operation import Operation
+    from .checks.tensor_memory import TensorChecks
+    from .checks.warpgroups import Warpgroups
     from .orders.recorder import OrderRecorder
 
 
@@ -78,20 +80,24 @@ class Observer:
         self.shared = SharedChecks(wave, findings, self.progress, self.taint)
         self.global_ = GlobalChecks(wave, findings, self.progress, asynchronous=asynchronous)
         self.peer_races = PeerRaces(wave, findings, self.progress, self.shared)
-        self.in_flight = (
-            InFlight(wave, findings, self.progress, self.shared, self.peer_races)
-            if asynchronous
-            else None
-        )
+        self.in_flight: InFlight | None = None
+        self.warpgroups: Warpgroups | None = None
+        self.tensor: TensorChecks | None = None
+        if asynchronous:
+            self._watch_copies()
         self.mbarriers = MBarrierChecks(wave, findings, phases, self.progress, self.in_flight)
-        self.warpgroups = (
-            None if self.in_flight is None else Warpgroups(wave, findings, self.in_flight)
-        )
-        self.tensor = (
-            None
-            if self.in_flight is None
-            else TensorChecks(wave, findings, self.progress, self.in_flight)
-        )
+
+    def _watch_copies(self) -> None:
+        """Check what the asynchronous proxy does."""
+        from .checks.in_flight import InFlight  # noqa: PLC0415 (few kernels have any)
+        from .checks.tensor_memory import TensorChecks  # noqa: PLC0415
+        from .checks.warpgroups import Warpgroups  # noqa: PLC0415
+
+        wave, findings, progress = self.wave, self.findings, self.progress
+        flight = InFlight(wave, findings, progress, self.shared, self.peer_races)
+        self.in_flight = flight
+        self.warpgroups = Warpgroups(wave, findings, flight)
+        self.tensor = TensorChecks(wave, findings, progress, flight)
 
     def record(self, orders: OrderRecorder) -> None:
         """Have recorded what may come in another order."""

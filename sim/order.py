@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Mapping
 
 from .groups import Group, Key
@@ -37,7 +36,9 @@ class WarpByWarp:
     """
 
     def __init__(self, seed: int) -> None:
-        self._random = random.Random(seed)
+        from random import Random  # noqa: PLC0415 (few launches need any)
+
+        self._random = Random(seed)
         self._within = Together()
         self._warp = -1
         self._turns = 0

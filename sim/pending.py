@@ -7,9 +7,12 @@ it draws them, and some requests fail although clusters are left, which then sta
 
 from __future__ import annotations
 
-from random import Random
+from typing import TYPE_CHECKING
 
 from .wave import Geometry
+
+if TYPE_CHECKING:
+    from random import Random
 
 _PART = 3
 """Of so many clusters one starts at once where CTAs take the others."""

@@ -8,11 +8,14 @@ plain `mov` only hands on what is known of its source.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from .binding import Binding
-from .checks.warpgroups import Warpgroups
 from .machine import Step
 from .ptx.module import Function, Instruction, Name, Operand, Vector, operand_names
+
+if TYPE_CHECKING:
+    from .checks.warpgroups import Warpgroups
 
 
 def _is_product(instruction: Instruction) -> bool:

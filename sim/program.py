@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from tilec.isa.types import TYPE_BITS
 
 from .errors import LaunchError
-from .float_registers import FloatRegisters
 from .machine import Machine
 from .placement import Placement
 from .ptx.module import Function, Instruction, Module, RegisterRange
 from .registers import ZEROS
+
+if TYPE_CHECKING:
+    from .float_registers import FloatRegisters
 
 
 class Program:
@@ -32,6 +36,8 @@ class Program:
     def floats(self, function: Function) -> FloatRegisters:
         """What the registers of a function hold."""
         if function.name not in self._floats:
+            from .float_registers import FloatRegisters  # noqa: PLC0415 (few launches ask for it)
+
             self._floats[function.name] = FloatRegisters(function)
         return self._floats[function.name]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from textwrap import fill
@@ -215,6 +214,8 @@ class Report:
 
     def to_json(self) -> str:
         """Everything but the timeline and the recording, as a JSON object named as attributes."""
+        import json  # noqa: PLC0415 (only there)
+
         data = asdict(replace(self, timeline=None, recording=None))
         del data["timeline"], data["recording"]
         more = {"ok": self.ok, "verdict": self.verdict, "flops": self.flops}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 from typing import TYPE_CHECKING
@@ -29,7 +28,8 @@ from .frames import Frame
 from .heap import Heap
 from .machine import Machine
 from .memory import Memory
-from .native.choice import machine_code
+from .native.choice import machine_code, threads
+from .numerics import NUMERICS
 from .observer import Observer
 from .order import Together, WarpByWarp
 from .orders import ORDER_LIMIT
@@ -45,7 +45,6 @@ from .special import WORKSPACE
 from .symbols import Symbols
 from .taint.unwritten import Unwritten
 from .taint.watcher import Watcher
-from .tensor.product import NUMERICS
 from .translator import Translator
 from .wave import Geometry
 
@@ -177,9 +176,12 @@ class Run:
             from .native.engine import Native  # noqa: PLC0415 (for machine code only)
 
             self._translator.native = Native(machine)
+            machine.threaded = threads() > 1
         self._turns = Together() if order is None else WarpByWarp(order)
         if order is not None:
-            machine.transfers.early = random.Random(order)
+            from random import Random  # noqa: PLC0415 (only there)
+
+            machine.transfers.early = Random(order)
         limit = DEFAULT_STEPS * (1 if order is None else geometry.warps)
         self._limit = limit if max_steps is None else max_steps
 

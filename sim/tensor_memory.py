@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 from tilec.isa import TilecError
-from tilec.isa.tensor_memory import COLUMNS, LANES
+from tilec.isa.limits import TENSOR_COLUMNS as COLUMNS
+from tilec.isa.limits import TENSOR_LANES as LANES
 
 from .alu import Array
 from .wave import Geometry, Wave

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from tilec.isa import LANES, MatrixMemory
+from tilec.isa import LANES
 from tilec.layout import wavefronts
 
 from .access import Access
 from .alu import Array
 from .ptx.module import Instruction
 from .wave import Wave
+
+if TYPE_CHECKING:
+    from tilec.isa import MatrixMemory
 
 SECTOR_SHIFT = 5
 _LINE = ~127

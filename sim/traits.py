@@ -1,7 +1,8 @@
 """What an instruction is, as far as more than its own file asks.
 
-The file that binds an instruction declares its traits (`instructions.registry`). What is bound
-without a declaration is `UNKNOWN`, and taken for whatever costs most.
+The file that binds an instruction declares its traits (`instructions.registry`), when they are
+first asked for (`opcodes`). What is bound without a declaration is `UNKNOWN`, and taken for
+whatever costs most.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, auto
 
+from .opcodes import load
 from .ptx.module import Instruction
 
 
@@ -123,20 +125,21 @@ UnitDeclaration = Unit | Callable[[Instruction], Unit]
 
 _declared: dict[str, Declaration] = {}
 _units: dict[str, UnitDeclaration] = {}
-
-
+_asked: set[str] = set()
+"""Opcodes of which something was said to one who asked, or that there is nothing to say."""
 _changes = [0]
 
 
 def generation() -> int:
-    """A number that changes whenever the traits of an opcode do."""
+    """A number that changes whenever an answer of `traits` does."""
     return _changes[0]
 
 
 def declare(opcode: str, traits: Declaration) -> None:
     """Say what the instructions of an opcode are."""
     _declared[opcode] = traits
-    _changes[0] += 1
+    if opcode in _asked:
+        _changes[0] += 1
 
 
 def declare_unit(opcode: str, unit: UnitDeclaration) -> None:
@@ -153,13 +156,21 @@ def forget(opcode: str) -> None:
 
 def traits(instruction: Instruction) -> Traits:
     """What an instruction is; `PLAIN` of one that is not bound: it raises, and does nothing."""
-    found = _declared.get(instruction.opcode, PLAIN)
+    opcode = instruction.opcode
+    if opcode not in _asked:
+        if opcode not in _declared:
+            load(opcode)
+        _asked.add(opcode)
+    found = _declared.get(opcode, PLAIN)
     return found if isinstance(found, Traits) else found(instruction)
 
 
 def unit(instruction: Instruction) -> Unit:
     """The unit that an instruction goes to; of an opcode that says nothing, `ARITHMETIC`."""
-    found = _units.get(instruction.opcode, Unit.ARITHMETIC)
+    opcode = instruction.opcode
+    if opcode not in _units and opcode not in _asked:
+        load(opcode)
+    found = _units.get(opcode, Unit.ARITHMETIC)
     return found if isinstance(found, Unit) else found(instruction)
 
 

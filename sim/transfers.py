@@ -9,21 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from random import Random
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .alu import Array
-from .checks.commits import Commit
-from .checks.in_flight import Thread
-from .checks.operation import Operation
 from .observer import Observer
 from .phases import Phases, pack, unpack
 from .ptx.module import Instruction
 from .wave import Wave
 
 if TYPE_CHECKING:
+    from random import Random
+
+    from .checks.commits import Commit
+    from .checks.in_flight import Thread
+    from .checks.operation import Operation
     from .timeline.recorder import Recorder
 
 

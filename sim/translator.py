@@ -10,7 +10,7 @@ from tilec.isa import TilecError
 
 from .binding import Binding
 from .blocks import RETURN, Code, End, Where
-from .chains import chained
+from .chains import NO_RUNS, chained, runs
 from .control import is_gated
 from .errors import PtxError
 from .frames import Frame
@@ -124,10 +124,14 @@ class Translator:
         uses = self.program.placement.uses
         deferring = products > 1 and not self.whole
         deferred = chained(body, uses(frame.function)) if deferring else frozenset()
+        machine = self.program.machine
+        threaded = runs(body) if deferring and machine.threaded else NO_RUNS
         for index, instruction in enumerate(body):
             binding = Binding(frame, instruction)
             binding.deferred = index in deferred
-            code.steps.append(self._step(binding))
+            binding.queued = index in threaded.queued
+            step = self._step(binding)
+            code.steps.append(_settling(machine, step) if index in threaded.settled else step)
             code.syncs.append(binding.sync)
             self._bindings.append(binding)
             if binding.sync is not None:
@@ -184,6 +188,17 @@ class Translator:
             raise error
 
         return step
+
+
+def _settling(machine: Machine, step: Step) -> Step:
+    """A step after which products that others compute have been computed."""
+
+    def run() -> None:
+        step()
+        if machine.crew is not None:
+            machine.crew.finish()
+
+    return run
 
 
 def _guard(frame: Frame, instruction: Instruction) -> int:

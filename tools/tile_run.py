@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NoReturn
 from tilec import sim
 from tilec.ending import end_on_signals
 from tilec.isa import TilecError
+from tilec.sim.numerics import NUMERICS
 from tilec.sim.orders import ORDER_LIMIT
-from tilec.sim.tensor.product import NUMERICS
 
 from .cluster_flags import add_tls_flags, tls_of
 from .colours import say

@@ -48,6 +48,7 @@ if sys.byteorder != "little":
     raise TilecError("tilec.sim needs a little-endian host")
 
 
+@cache
 def is_type(modifier: str) -> bool:
     """Whether a modifier is a type (`u32`, `bf16x2`, `e4m3x2`…), as opposed to a qualifier."""
     return modifier == "carry" or types.is_type(modifier)

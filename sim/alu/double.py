@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from fractions import Fraction
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from .bits import Array, Operation
 from .rounding import minus_zero, step, to_odd, two_sum
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 _SPLITTER = np.float64(2**27 + 1)
 
@@ -58,6 +60,8 @@ def _with_rationals(
         hard = ~_within(*operands)
         if not np.any(hard):
             return result
+        from fractions import Fraction  # noqa: PLC0415 (few values need it, and it takes 5 ms)
+
         result = result.copy()
         for index in map(tuple, np.argwhere(hard)):
             values = [float(x[index]) for x in operands]
@@ -84,8 +88,8 @@ def _rounded(value: Fraction, rounding: str) -> Array:
     result = np.asarray(nearest)
     if rounding == "rn":
         return result
-    above = value < 0 if math.isinf(nearest) else value > Fraction(nearest)
-    below = value > 0 if math.isinf(nearest) else value < Fraction(nearest)
+    above = value < 0 if math.isinf(nearest) else value > type(value)(nearest)
+    below = value > 0 if math.isinf(nearest) else value < type(value)(nearest)
     return step(result, np.asarray(float(above) - float(below)), rounding)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ..alu import Array
@@ -9,8 +11,10 @@ from ..findings import Findings
 from ..phases import NEVER, Phased, Phases
 from ..ptx.module import Instruction
 from ..wave import Wave
-from .in_flight import InFlight
 from .progress import Progress
+
+if TYPE_CHECKING:
+    from .in_flight import InFlight
 
 
 class MBarrierChecks:

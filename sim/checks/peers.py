@@ -8,6 +8,7 @@ complete and that takes part in.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from tilec.isa.wording import counted
@@ -19,7 +20,9 @@ from ..memory import RANK_OFFSET, RANK_SHIFT
 from ..phases import Phases
 from ..ptx.module import Instruction
 from ..wave import Wave
-from .in_flight import Thread
+
+if TYPE_CHECKING:
+    from .in_flight import Thread
 
 
 @dataclass(slots=True)

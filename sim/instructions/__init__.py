@@ -9,26 +9,7 @@ from ..binding import Binding
 from ..machine import Step
 from ..ptx.module import Instruction
 from ..taint.flows import Finder
-from . import (  # noqa: F401 (they declare what they bind)
-    arithmetic,
-    async_copy,
-    atomics,
-    barriers,
-    branches,
-    calls,
-    cluster,
-    launch_control,
-    matrix,
-    mbarrier,
-    memory,
-    moves,
-    register_count,
-    tcgen05,
-    tensor_maps,
-    video,
-    warp,
-    wgmma,
-)
+from . import arithmetic
 from .registry import binder, flow
 
 

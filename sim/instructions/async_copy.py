@@ -16,10 +16,8 @@ from ..machine import Step
 from ..memory import Space
 from ..ptx.module import Instruction, Integer, Operand
 from ..taint.flows import harm
-from ..traits import Unit
+from ..traits import PLAIN, Traits, Unit
 from ..widths import dtype_of
-from . import bulk
-from .mbarrier import arrive_on_copies
 from .registry import instruction
 
 _IGNORED = {"async", "ca", "cg", "shared", "shared::cta", "global", "L2::cache_hint"}
@@ -31,10 +29,19 @@ def _unit(found: Instruction) -> Unit:
     return Unit.SYNC if waits else Unit.COPY
 
 
-@instruction("cp", traits=bulk.bulk_traits, unit=_unit, undefined=harm)
+def _traits(found: Instruction) -> Traits:
+    """What a bulk copy is; that of `cp.async` without `.bulk` is plain."""
+    words = found.modifiers
+    waits = "commit_group" in words or "wait_group" in words or "prefetch" in words
+    return Traits(asynchronous=True) if "bulk" in words and not waits else PLAIN
+
+
+@instruction("cp", traits=_traits, unit=_unit, undefined=harm)
 def _bind(binding: Binding) -> Step:
     modifiers = binding.modifiers
     if "bulk" in modifiers:
+        from . import bulk  # noqa: PLC0415 (few kernels have any)
+
         return bulk.bind(binding)
     if not modifiers or modifiers[0] != "async":
         raise binding.error(f"unsupported instruction '{binding.instruction.mnemonic}'")
@@ -43,6 +50,8 @@ def _bind(binding: Binding) -> Step:
     if "wait_group" in modifiers or "wait_all" in modifiers:
         return _wait(binding)
     if "mbarrier" in modifiers:
+        from .mbarrier import arrive_on_copies  # noqa: PLC0415 (few kernels have any)
+
         return arrive_on_copies(binding)
     if unknown := [m for m in modifiers if m not in _IGNORED and not m.startswith("L2::")]:
         raise binding.error(f"qualifier '.{unknown[0]}' of 'cp.async' is unknown")

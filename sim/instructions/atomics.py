@@ -19,7 +19,6 @@ from ..taint.flows import Flow, Flowing, harm
 from ..taint.through_memory import update
 from ..traits import Traits, unit_of_space
 from ..widths import dtype_of
-from . import cluster
 from .registry import instruction
 from .updates import Chain, Update, apply
 
@@ -118,6 +117,8 @@ def _flow(flowing: Flowing) -> Flow:
 @instruction("atom", "red", traits=_traits, unit=unit_of_space, undefined=_flow)
 def _bind(binding: Binding) -> Step:
     if "async" in binding.modifiers:
+        from . import cluster  # noqa: PLC0415 (few kernels have any)
+
         return cluster.bind_async(binding)
     *qualifiers, type_ = binding.modifiers or ("",)
     bits = TYPE_BITS.get(type_, 0)

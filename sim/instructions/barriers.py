@@ -9,7 +9,6 @@ from ..ptx.module import Instruction, Integer
 from ..sync import BarrierSync
 from ..taint.flows import harm
 from ..traits import PLAIN, First, Sync, Traits, Unit
-from . import cluster
 from .registry import instruction
 from .warp import members
 
@@ -25,6 +24,8 @@ def _meeting(barrier: Instruction) -> Traits:
 def _bar(binding: Binding) -> Step:
     modifiers = binding.modifiers
     if "cluster" in modifiers:
+        from . import cluster  # noqa: PLC0415 (few kernels have any)
+
         return cluster.bind_barrier(binding)
     if "warp" in modifiers:
         return _warp(binding)
@@ -96,6 +97,8 @@ def _fence(binding: Binding) -> Step:
     observer = machine.observer
     if observer is None:
         return _nothing
+    from . import cluster  # noqa: PLC0415 (few kernels have any)
+
     if "mbarrier_init" in modifiers:
         return lambda: cluster.publish(machine)
     if "proxy" in modifiers:

@@ -16,8 +16,7 @@ from ..binding import Binding, Locate
 from ..checks.in_flight import Thread
 from ..checks.operations import GRANULE
 from ..machine import Machine, Step
-from ..ptx.module import Instruction, Integer, Operand
-from ..traits import PLAIN, Traits
+from ..ptx.module import Integer, Operand
 from . import tensor_copy
 from .delivery import Courier, Place, Target, places
 from .mbarrier import MBarrier
@@ -30,13 +29,6 @@ _KNOWN = {
 }  # fmt: skip
 _UNIT = 16
 """Sizes and addresses are multiples of this."""
-
-
-def bulk_traits(found: Instruction) -> Traits:
-    """What a bulk copy is; that of `cp.async` without `.bulk` is plain."""
-    words = found.modifiers
-    waits = "commit_group" in words or "wait_group" in words or "prefetch" in words
-    return Traits(asynchronous=True) if "bulk" in words and not waits else PLAIN
 
 
 def bind(binding: Binding) -> Step:

@@ -27,7 +27,7 @@ from ..alu import Array
 from ..binding import Binding
 from ..machine import Machine, Step
 from ..matrix_forms import matrix_form
-from ..native.choice import machine_code
+from ..native.choice import FEWEST, machine_code
 from ..ptx.module import Instruction, Operand, Vector
 from ..sync import Members
 from ..taint import flows, products, through_memory
@@ -38,6 +38,8 @@ from .registry import instruction
 
 if TYPE_CHECKING:
     from ..native.fragment_products import FragmentProducts
+    from ..observer import Observer
+    from ..tensor import Fragment
 
 
 def _fragment(binding: Binding, operand: Operand, matrix: MatrixOperand) -> list[Operand]:
@@ -140,7 +142,60 @@ def _multiply(binding: Binding, form: Product) -> Step:
         else:
             fragments.spread(targets, result)
 
-    return step
+    if not binding.queued:
+        return step
+    factors = frozenset((*slots["a"], *slots["b"]))
+    written = frozenset(slot for slot in targets if slot is not None)
+    observer = machine.observer
+
+    def queued() -> None:
+        """The same; others may compute it while this thread goes on."""
+        result = None
+        if native is not None and _together(machine, observer):
+            result = later(native)
+        if result is None:
+            if machine.crew is not None:
+                machine.crew.finish()
+            step()
+        elif deferred:
+            fragments.defer(targets, result)
+        else:
+            fragments.spread(targets, result)
+
+    def later(products: FragmentProducts) -> Fragment | None:
+        """D, which others compute; None if they do not."""
+        crew = machine.crew = products.crew()
+        if crew is None:
+            return None
+        if not crew.unwritten.isdisjoint(factors):
+            crew.finish()
+        c = fragments.known(slots["c"])
+        if c is None:
+            if not crew.unwritten.isdisjoint(slots["c"]):
+                crew.finish()
+            c = fragments.gather(slots["c"], bits["c"])
+        a, b = (fragments.gather(slots[name], bits[name]) for name in "ab")
+
+        def again() -> Array:
+            inputs = {"a": a, "b": b, "c": c}
+            made = tensor.multiply_fragments(form, inputs, {}, arch=arch, numerics=numerics)
+            return made.registers
+
+        result = products.later(crew, (a, b, c), again)
+        if result is not None:
+            crew.unwritten |= written
+        return result
+
+    return queued
+
+
+def _together(machine: Machine, observer: Observer | None) -> bool:
+    """Whether all threads of enough warps execute an instruction, and nothing follows values."""
+    if machine.mask is not None or machine.merge is not None:
+        return False
+    if machine.shape[0] * machine.shape[1] < FEWEST:
+        return False
+    return observer is None or not (observer.taint.active or observer.taint.replaying)
 
 
 def _by_machine_code(form: Product, arch: str) -> FragmentProducts | None:
@@ -183,10 +238,23 @@ def _load(binding: Binding, form: MatrixMemory) -> Step:
     machine, memory, where = binding.machine, binding.machine.memory, binding.instruction
     observer, fragments = machine.observer, machine.fragments
     bits = form.row_bytes * 8
+    native = None
+    if machine_code() and machine.numerics != "algebraic":
+        from ..native.matrix_loads import matrix_load  # noqa: PLC0415 (for machine code only)
+
+        native = matrix_load(machine, where, form)
 
     def step() -> None:
         rows: Array | None = None
-        for space, offsets, active in locate():
+        located = locate()
+        if native is not None and machine.mask is None and len(located) == 1:
+            space, offsets, active = located[0]
+            if active is None and space.name == "shared":
+                loaded = native.load(offsets)
+                if loaded is not None:
+                    fragments.spread(targets, tensor.Fragment(loaded))
+                    return
+        for space, offsets, active in located:
             mask = active
             if observer is not None:
                 supplied = supplies if mask is None else supplies & mask

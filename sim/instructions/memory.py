@@ -18,7 +18,6 @@ from ..taint.flows import Flow, Flowing, harm
 from ..taint.through_memory import load, store
 from ..traits import Traits, unit_of_space
 from ..widths import dtype_of
-from . import cluster
 from .moves import elements
 from .registry import instruction
 
@@ -128,6 +127,8 @@ def _flow_of_store(flowing: Flowing) -> Flow:
 @instruction("st", traits=Traits(writes=True), unit=unit_of_space, undefined=_flow_of_store)
 def _store(binding: Binding) -> Step:
     if "async" in binding.modifiers:
+        from . import cluster  # noqa: PLC0415 (few kernels have any)
+
         return cluster.bind_async(binding)
     type_, bits, count = _shape(binding)
     address, source = binding.expect(2, 3)[:2]

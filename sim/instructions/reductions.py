@@ -9,7 +9,7 @@ import numpy as np
 from tilec.isa import TilecError, element_type
 from tilec.isa.dtypes import numpy_type
 
-from ..alu import Array, algebraic
+from ..alu import Array
 
 Combine = Callable[[Array, Array], Array]
 """What memory holds, and what is brought, as arrays of bits, to what it holds then."""
@@ -57,6 +57,8 @@ def combiner(operation: str, type_: str, numerics: str) -> Combine:
         raise TilecError(f"a reduction '.{operation}' of '.{type_}' is not simulated")
     function = _OPERATIONS[operation]
     if numerics == "algebraic" and bits:
+        from ..alu import algebraic  # noqa: PLC0415 (few launches ask for it)
+
         return algebraic.resolve(operation, (type_,))
     flush = type_ == "f32" and operation == "add"
 

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from ..binding import Binding
 from ..blocks import Where
 from ..machine import Step
+from ..opcodes import load, load_all
 from ..ptx.module import Instruction
 from ..taint.flows import Finder, half_or_whole
 from ..traits import UNKNOWN, Declaration, Unit, UnitDeclaration, declare, declare_unit
@@ -47,6 +48,7 @@ def instruction(
 
     def register(binder: Binder) -> Binder:
         for opcode in opcodes:
+            load(opcode)
             if opcode in _steps:
                 raise ValueError(f"'{opcode}' is bound twice")
             _steps[opcode] = binder
@@ -63,6 +65,7 @@ def ending(*opcodes: str, traits: Declaration) -> Callable[[EndBinder], EndBinde
 
     def register(binder: EndBinder) -> EndBinder:
         for opcode in opcodes:
+            load(opcode)
             if opcode in _ends:
                 raise ValueError(f"'{opcode}' ends a block twice")
             _ends[opcode] = binder
@@ -83,19 +86,23 @@ def forget(opcode: str) -> None:
 
 def opcodes() -> tuple[str, ...]:
     """Every opcode that is bound."""
+    load_all()
     return tuple(dict.fromkeys((*_steps, *_ends)))
 
 
 def binder(found: Instruction) -> Binder | None:
     """What binds an instruction to a step; None if nothing does."""
+    load(found.opcode)
     return _steps.get(found.opcode)
 
 
 def flow(found: Instruction) -> Finder | None:
     """How undefined bits go through an instruction; None of one that nothing binds to a step."""
+    load(found.opcode)
     return _flows.get(found.opcode)
 
 
 def end_binder(found: Instruction) -> EndBinder | None:
     """What says where an instruction leads, if it may end a block."""
+    load(found.opcode)
     return _ends.get(found.opcode)

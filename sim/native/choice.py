@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 from typing import TYPE_CHECKING
 
 from ..errors import LaunchError
@@ -14,11 +15,17 @@ VARIABLE = "TILEC_SIM_ENGINE"
 """Environment variable that names the engine."""
 ENGINES = ("numpy", "native")
 
+THREADS = "TILEC_SIM_THREADS"
+"""Environment variable that says how many threads compute; by default one for each core."""
+
 WORK = 20_000
 """Instructions that numpy executes before the library is loaded; about 0.1 s."""
 
 AFTER = 8
 """Times that numpy executes an instruction, or a stretch of them, before machine code does."""
+
+FEWEST = 16
+"""Warps whose products take longer than to hand them to another thread."""
 
 
 class _Done:
@@ -37,6 +44,28 @@ def chosen() -> str:
     if said not in ENGINES:
         raise LaunchError(f"{VARIABLE} is '{said}'; legal: {', '.join(ENGINES)}")
     return said
+
+
+def threads() -> int:
+    """How many threads machine code may use, that of the launch included.
+
+    Raises:
+        LaunchError: if the environment says something else than a number from 1 on.
+    """
+    said = os.environ.get(THREADS, "")
+    if not said:
+        return _cores()
+    if not said.isascii() or not said.isdigit() or int(said) < 1:
+        raise LaunchError(f"{THREADS} is '{said}'; legal: a number of threads, at least 1")
+    return int(said)
+
+
+@cache
+def _cores() -> int:
+    """Cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def machine_code() -> bool:

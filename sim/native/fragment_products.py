@@ -32,6 +32,7 @@ from . import driver
 from .choice import library_for
 from .lanes import BITS, INTS, Lanes, splat
 from .library import Library
+from .workers import Workers, workers
 
 MOST = 50
 """The largest exponent of a factor, and less one the least but for zeros: so the exponents of
@@ -329,6 +330,7 @@ class FragmentProducts:
         self._numbers = min(step.terms, form.shape.k), step.fraction, step.zero_exponent, mask
         self._run: Callable[..., int] | None = None
         self._library: Library | None = None  # which owns the code
+        self._address = 0
         a, b = (form.operand(name).type.name for name in "ab")
         self._name = f"product_{form.shape}_{a}_{b}_{crc32(form.ptx.encode())}"
 
@@ -336,21 +338,49 @@ class FragmentProducts:
         """D; None where numpy has to compute it."""
         given = [np.ascontiguousarray(x.registers) for x in (a, b, c)]
         warps = len(given[0])
-        if self._run is None:
-            found = library_for(warps)
-            if found is None:
-                return None
-            if found.address(self._name) is None:
-                sides = _sides(self._form.ptx)
-                assert sides is not None
-                text = _Text(self._name, sides, self._form.shape.k).end()
-                found.load({self._name: text}, _DECLARED)
-            address = found.address(self._name)
-            assert address is not None
-            self._library, self._run = found, _CALL(address)
+        if self._run is None and not self._load(warps):
+            return None
+        assert self._run is not None
         d = np.empty(given[2].shape, np.uint32)
         arrays = [id(x) for x in (*given, d)]
         return None if self._run(*arrays, warps, *self._numbers) else Fragment(d)
+
+    def crew(self) -> Workers | None:
+        """The threads that may compute it; None if there are none, or not yet."""
+        return None if self._library is None else workers(self._library)
+
+    def later(
+        self,
+        crew: Workers,
+        given: tuple[Fragment, Fragment, Fragment],
+        again: Callable[[], Array],
+    ) -> Fragment | None:
+        """D, which is there once the threads have finished; None if they are another launch's.
+
+        Args:
+            crew: the threads.
+            given: A, B and C.
+            again: computes D by numpy.
+        """
+        a, b, c = (np.ascontiguousarray(x.registers) for x in given)
+        if not crew.take():
+            return None
+        return Fragment(crew.put((self._address, len(a), *self._numbers), (a, b, c), again))
+
+    def _load(self, warps: int) -> bool:
+        """Compile the function, or find it, once it is worth it."""
+        found = library_for(warps)
+        if found is None:
+            return False
+        if found.address(self._name) is None:
+            sides = _sides(self._form.ptx)
+            assert sides is not None
+            text = _Text(self._name, sides, self._form.shape.k).end()
+            found.load({self._name: text}, _DECLARED)
+        address = found.address(self._name)
+        assert address is not None
+        self._library, self._address, self._run = found, address, _CALL(address)
+        return True
 
 
 @cache

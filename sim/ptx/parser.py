@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from pathlib import Path
+from os import PathLike
+from typing import TYPE_CHECKING
 
 from ..errors import LaunchError
 from .constants import integer
@@ -13,6 +14,9 @@ from .declarations import parameters, registers, variables
 from .module import Function, Instruction, Module, Scope, Variable
 from .operands import OperandReader
 from .source import Source
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _DIRECTIVE = re.compile(r"\.([A-Za-z_]\w*)")
 _VERSION = re.compile(r"\d+\.\d+")
@@ -271,7 +275,9 @@ def read(ptx: str | Path, name: str = "", *, anew: bool = True) -> Module:
         LaunchError: if the path cannot be read.
     """
     parse = read_text if anew else read_once
-    if isinstance(ptx, Path) or "\n" not in ptx:
+    if isinstance(ptx, PathLike) or "\n" not in ptx:
+        from pathlib import Path  # noqa: PLC0415 (it takes 5 ms)
+
         path = Path(ptx)
         try:
             text = path.read_text(encoding="utf-8", errors="replace")

@@ -17,7 +17,6 @@ from ..control import Block, blocks
 from ..machine import Machine, Step
 from ..ptx.module import Address, Function, Instruction, Integer, Name, Operand, operand_names
 from ..traits import First, generation, traits
-from ..warpgroup_product import Warpgroup
 from .state import Taint
 
 Key = tuple[int, str]
@@ -174,7 +173,10 @@ class Unwritten:
         taint, product = self.taint, binding.product
         adds: Callable[[], bool] | None = None
         added: list[int] = []
-        if isinstance(product, Warpgroup):
+        if product is not None:
+            from ..warpgroup_product import Warpgroup  # noqa: PLC0415 (few kernels have any)
+
+            assert isinstance(product, Warpgroup)
             # Whether C is read, it says when it is executed.
             adds = product.any_reads_c
             added = [slot for slot in reads if slot in writes]

@@ -9,14 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from tilec.isa import LANES, MatrixMemory
+from tilec.isa import LANES
 
 from ..alu import Array
 from ..binding import Binding
 from ..blocks import Code, End, Where
 from ..instructions import undefined
 from ..machine import Machine, Step
-from ..matrix_forms import matrix_form
 from ..ptx.module import Instruction
 from ..traits import traits
 from .flows import Flow, Flowing
@@ -39,6 +38,8 @@ class Watcher:
 
     def _start(self, instruction: Instruction | None) -> None:
         """Something undefined is read for the first time, in the middle of an instruction."""
+        if self.machine.crew is not None:
+            self.machine.crew.finish()
         self._watching = True
         for code, bindings in self._blocks:
             self._watch(code, bindings)
@@ -126,8 +127,14 @@ class Watcher:
 
 def _addressing(instruction: Instruction) -> Array:
     """The lanes whose addresses count."""
-    form = matrix_form(instruction) if traits(instruction).matrix else None
-    rows = form.matrices * form.rows if isinstance(form, MatrixMemory) else LANES
+    rows = LANES
+    if traits(instruction).matrix:
+        from tilec.isa import MatrixMemory  # noqa: PLC0415 (few kernels have any)
+
+        from ..matrix_forms import matrix_form  # noqa: PLC0415
+
+        form = matrix_form(instruction)
+        rows = form.matrices * form.rows if isinstance(form, MatrixMemory) else LANES
     return (np.arange(LANES) < rows).reshape(1, 1, LANES)
 
 

@@ -1,9 +1,13 @@
 """The matrix instructions, executed for many warps at once."""
 
-from .fragment import Fragment
-from .moves import load_matrix, move_matrix, store_matrix
-from .product import multiply, multiply_fragments
-from .wmma import wmma_offsets
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .fragment import Fragment
+    from .moves import load_matrix, move_matrix, store_matrix
+    from .product import multiply, multiply_fragments
+    from .wmma import wmma_offsets
 
 __all__ = [
     "Fragment",
@@ -14,3 +18,24 @@ __all__ = [
     "store_matrix",
     "wmma_offsets",
 ]
+
+_HOMES = {
+    "Fragment": "fragment",
+    "load_matrix": "moves",
+    "move_matrix": "moves",
+    "multiply": "product",
+    "multiply_fragments": "product",
+    "store_matrix": "moves",
+    "wmma_offsets": "wmma",
+}
+"""Where each is, imported when it is first used: few kernels have matrix instructions."""
+
+
+if not TYPE_CHECKING:  # or any name would be one to a type checker
+
+    def __getattr__(name: str) -> object:
+        if name not in _HOMES:
+            raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+        found: object = getattr(import_module(f".{_HOMES[name]}", __name__), name)
+        globals()[name] = found
+        return found

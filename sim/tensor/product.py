@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from tilec.isa import Product, TilecError
 from tilec.isa.dtypes import numpy_type
 
+from ..numerics import NUMERICS
 from .algebraic import decode_numbers, encode_numbers, multiply_numbers
 from .arithmetic import Arithmetic, arithmetic
 from .dot import Factors
@@ -26,8 +27,6 @@ Registers = Mapping[str, NDArray[Any]]
 
 Fragments = Mapping[str, Fragment]
 """Operands by name."""
-
-NUMERICS = ("exact", "fast", "algebraic")
 
 
 def multiply(

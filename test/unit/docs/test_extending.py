@@ -247,6 +247,7 @@ def _third(_: Qualifiers) -> Operation:
             )
         ],
         "sim/alu/registry.py": [('"mul24", "mad24"', '"third", ')],
+        "sim/opcodes.py": [('"shfl", "vote"', '"reverse", ')],
     },
     '''
 import numpy as np

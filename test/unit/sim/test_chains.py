@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 from tilec.isa import form
-from tilec.sim import launch, read, tensor
-from tilec.sim.chains import chained
+from tilec.sim import chains, launch, read, tensor
+from tilec.sim.chains import chained, runs
 from tilec.sim.placement import names
 
 MMA = "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32"
@@ -98,3 +98,38 @@ def test_chains(name: str, numerics: str) -> None:
             operands = {"a": a[warp : warp + 1], "b": b[warp : warp + 1], "c": d}
             d = tensor.multiply(form(MMA), operands, {}, arch="sm_80", numerics=numerics)
         np.testing.assert_array_equal(out[warp].T, d[0])
+
+
+RUNS = {
+    "apart": ("x=c y=c z=c", {0, 1, 2}, {2}),
+    "a chain": ("x=c y=x z=y", {0, 1, 2}, {2}),
+    "in place": ("x=x y=y x=x y=y", {0, 1, 2, 3}, {3}),
+    "with loads and copies": ("x=x ld cp x=x", {0, 3}, {3}),
+    "before a load": ("x=x y=y ld add x=x y=y", {0, 1, 4, 5}, {2, 5}),
+    "a factor": ("x=x y=y ldx x=x y=y", {0, 1, 3, 4}, {1, 4}),
+    "guarded": ("x=c y=c @ z=c x=c", {0, 1, 3, 4}, {1, 4}),
+    "part of a result": ("x=x w=w x=x w=w", set(), set()),
+}
+OTHERS = {
+    "ld": "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%b0}, [%r1];",
+    "ldx": "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%x0}, [%r1];",
+    "cp": "cp.async.ca.shared.global [%r1], [%d1], 4;",
+    "add": "add.u32 %r2, %r2, 1;",
+    "@": "@%p1 " + product("z", "c"),
+}
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_runs(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """What stands in a run touches no result of it but as a whole, as an addend."""
+    monkeypatch.setattr(chains, "AT_ONCE", 2)
+    words, queued, settled = RUNS[name]
+    lines = [OTHERS.get(word) or product(*word.split("=")) for word in words.split()]
+    odd = registers("w", 4).replace("%w0", "%x0")
+    text = kernel("\n".join(lines).replace(registers("w", 4), odd))
+    body = read(text).functions["k"].body or []
+    first = next(n for n, one in enumerate(body) if one.opcode == "mma")
+    body = body[first : first + len(lines)]
+    assert runs(body) == (frozenset(queued), frozenset(settled))
+    monkeypatch.setattr(chains, "AT_ONCE", 8)
+    assert runs(body) == chains.NO_RUNS

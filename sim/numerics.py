@@ -1,0 +1,3 @@
+"""How a launch computes with floats: see `launch`."""
+
+NUMERICS = ("exact", "fast", "algebraic")
