@@ -78,7 +78,7 @@ class Observer:
         self.taint = Taint(wave, findings)
         self.local = LocalChecks(wave, self.taint)
         self.shared = SharedChecks(wave, findings, self.progress, self.taint)
-        self.global_ = GlobalChecks(wave, findings, self.progress, asynchronous=asynchronous)
+        self.global_ = GlobalChecks(wave, findings, self.progress)
         self.peer_races = PeerRaces(wave, findings, self.progress, self.shared)
         self.in_flight: InFlight | None = None
         self.warpgroups: Warpgroups | None = None
@@ -89,11 +89,13 @@ class Observer:
 
     def _watch_copies(self) -> None:
         """Check what the asynchronous proxy does."""
-        from .checks.in_flight import InFlight  # noqa: PLC0415 (few kernels have any)
+        from .checks.global_proxies import GlobalProxies  # noqa: PLC0415 (few kernels have any)
+        from .checks.in_flight import InFlight  # noqa: PLC0415
         from .checks.tensor_memory import TensorChecks  # noqa: PLC0415
         from .checks.warpgroups import Warpgroups  # noqa: PLC0415
 
         wave, findings, progress = self.wave, self.findings, self.progress
+        self.global_.proxies = GlobalProxies(wave, findings)
         flight = InFlight(wave, findings, progress, self.shared, self.peer_races)
         self.in_flight = flight
         self.warpgroups = Warpgroups(wave, findings, flight)

@@ -11,6 +11,7 @@ of those few bytes, in which order, takes longer (see `races`).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,12 +23,14 @@ from ..memory import Allocation
 from ..ptx.module import Instruction
 from ..wave import Wave
 from .examination import Examination
-from .global_proxies import GlobalProxies
 from .grid_races import GridRaces
 from .late_offsets import Offsets, offsets_of
 from .progress import Progress
 from .touches import Log, Touches, numbered
 from .whole_warps import WholeWarps
+
+if TYPE_CHECKING:
+    from .global_proxies import GlobalProxies
 
 REMEMBERED = 1 << 24
 """Accesses of threads that are remembered; beyond, the older half is forgotten."""
@@ -36,14 +39,12 @@ REMEMBERED = 1 << 24
 class GlobalChecks:
     """What the threads of a wave do to global memory."""
 
-    def __init__(
-        self, wave: Wave, findings: Findings, progress: Progress, *, asynchronous: bool
-    ) -> None:
+    def __init__(self, wave: Wave, findings: Findings, progress: Progress) -> None:
         self.wave = wave
         self.findings = findings
         self.progress = progress
         self.grid = GridRaces(wave, findings, progress)
-        self.proxies = GlobalProxies(wave, findings) if asynchronous else None
+        self.proxies: GlobalProxies | None = None
         """Who wrote by which proxy; None of a kernel without instructions of the other."""
         self.footprint: Footprint | None = None
         """Where it is noted what is read and written, if anybody asks."""
