@@ -203,12 +203,14 @@ class GridRaces:
             self._unwritten.clear()
             self._waiting = 0
 
+    def owners(self, allocation: Allocation) -> Owners | None:
+        """The epochs of an allocation, if there are any yet."""
+        found = self._owners.get(allocation.start)
+        return None if found is None or found.allocation is not allocation else found
+
     def written(self, allocation: Allocation, size: int) -> Owners | None:
         """The epochs that an access of so many bytes is held against, if there are any yet."""
-        found = self._owners.get(allocation.start)
-        if found is None or found.allocation is not allocation:
-            return None
-        return self._of(allocation, size)
+        return None if self.owners(allocation) is None else self._of(allocation, size)
 
     def _take(self, one: WarpAccess | CopyAccess, values: Sequence[Array] | None) -> None:
         """Hold an access against the epochs of what it touches, and remember it."""
@@ -362,6 +364,21 @@ class GridRaces:
         found: Array = self._who | self._what(instruction, reach, now)[:, None]
         self._known[instruction.position] = now, found
         return found
+
+    def epoch(self, instruction: Instruction) -> int:
+        """What a plain access by an instruction adds to epochs of warps and times."""
+        return int(self._what(instruction, Reach.CTA, np.zeros(1, np.int64))[0])
+
+    @property
+    def warps(self) -> Array:
+        """The warps of the wave as epochs have them, (CTAs, warps)."""
+        return self._who
+
+    @property
+    def times(self) -> Array:
+        """The present times of the CTAs as epochs have them, one each or one for all."""
+        time = np.minimum(self.progress.clocks.now + self.progress.past, TIMES).astype(np.uint64)
+        return np.asarray(time << np.uint64(TIME))
 
     def _what(self, instruction: Instruction, reach: Reach, now: Array) -> Array:
         """The epochs of an instruction at some times, but for the warps."""
