@@ -31,8 +31,8 @@ _AT = {name: n for n, name in enumerate(STATE)}
 _OF_GROUP = {name: n for n, name in enumerate(GROUP)}
 _OF_BLOCK = {name: n for n, name in enumerate(BLOCK)}
 
-BLOCKS = 2000
-"""Blocks that machine code runs before Python looks up."""
+BLOCKS, WARPS = 2000, 20_000
+"""Blocks that machine code runs before Python looks up, and warps that do one, at most."""
 _OF_PARTS = (
     control_forms.ARRAYS, control_forms.REFUSED, control_forms.STEP, control_forms.COUNT,
     control_forms.ROOM, control_forms.PART,
@@ -188,7 +188,7 @@ class Control:
             status = self._run(at)
             if status == control_forms.PAUSE:
                 runs += self._note(blocks)
-                state[_AT["budget"]] = BLOCKS
+                state[_AT["budget"]] = self._budget
                 continue
             if status in _OF_PARTS and self._help(blocks, status):
                 continue
@@ -234,6 +234,12 @@ class Control:
             state[_AT["resume"]] = index + 2
         return done
 
+    @property
+    def _budget(self) -> int:
+        """Blocks to run before Python looks up."""
+        shape = self._machine.shape
+        return max(1, min(BLOCKS, WARPS // (shape[0] * shape[1])))
+
     def _begin(self, scheduler: Scheduling, group: Group, blocks: _Blocks) -> None:
         """Take over the groups of the scheduler."""
         machine, state, groups = self._machine, self._state, self._groups
@@ -263,7 +269,8 @@ class Control:
         state[_AT["ctas"] : _AT["turn"]] = shape[0], shape[1], whole
         state[_AT["turn"] : _AT["sequence"]] = scheduler.turn, machine.steps, scheduler.max_steps
         state[_AT["sequence"]] = GROUPS
-        state[_AT["current"]], state[_AT["resume"]], state[_AT["budget"]] = 0, 0, BLOCKS
+        state[_AT["current"]] = state[_AT["resume"]] = 0
+        state[_AT["budget"]] = self._budget
 
     def _note(self, blocks: _Blocks) -> int:
         """Count what has been executed; the blocks in all."""

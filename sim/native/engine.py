@@ -14,6 +14,9 @@ from .control import Control
 from .library import library
 from .parts import AccessPart, BarrierPart, Part, Parts, StretchPart, only_parts, other_part
 
+MANY = 64
+"""Warps for which numpy takes longer over a stretch than it takes to prepare it."""
+
 
 class Native:
     """Has stretches of a program's blocks executed by machine code, once they are worth it."""
@@ -30,12 +33,13 @@ class Native:
             return
         end = code.end
         pure = type(end) is End and isinstance(end.where, int) and isinstance(end.otherwise, int)
-        pure = pure and only_parts(bindings)
+        forms = [stretches.form_of(binding) for binding in bindings]
+        pure = pure and only_parts(bindings, forms)
         if pure and not bindings:
             code.native = Parts(())
         found = []
-        for first, forms in stretches.runs(bindings, 1 if pure else stretches.SHORTEST):
-            stretch = _Cold(code, first, bindings[first : first + len(forms)], forms)
+        for first, run in stretches.runs(forms, 1 if pure else stretches.SHORTEST):
+            stretch = _Cold(code, first, bindings[first : first + len(run)], run)
             found.append(stretch)
         if pure:
             inside = {n for one in found for n in one.places}
@@ -109,8 +113,10 @@ class _Cold:
         self._steps[0]()
 
     def _known(self) -> bool:
-        """Whether it is executed again, and all that it needs is there."""
-        if self._times == 1 or not choice.worth():
+        """Whether it is worth it already, since all that it needs is there."""
+        shape = self._bindings[0].machine.shape
+        many = shape[0] * shape[1] >= MANY
+        if (self._times == 1 and not many) or not choice.worth():
             return False
         found = library()
         return found is not None and all(

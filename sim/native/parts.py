@@ -10,7 +10,7 @@ from ..binding import Binding
 from ..machine import Step
 from ..sync import BarrierSync
 from .accesses import NativeAccess
-from .stretches import Stretch, form_of
+from .stretches import Form, Stretch
 
 if TYPE_CHECKING:
     from ..blocks import Code
@@ -93,13 +93,13 @@ def other_part(index: int, binding: Binding, step: Step) -> AccessPart | Barrier
     return AccessPart(index, access, (slot, binding.instruction.negated), guarded)
 
 
-def only_parts(bindings: Sequence[Binding]) -> bool:
-    """Whether a block consists of nothing else."""
+def only_parts(bindings: Sequence[Binding], forms: Sequence[Form | None]) -> bool:
+    """Whether a block consists of nothing else, and of instructions that have forms."""
 
     def step() -> None:
         """Nobody executes it."""
 
     return all(
-        form_of(binding) is not None or other_part(index, binding, step) is not None
-        for index, binding in enumerate(bindings)
+        form is not None or other_part(index, binding, step) is not None
+        for index, (binding, form) in enumerate(zip(bindings, forms, strict=True))
     )

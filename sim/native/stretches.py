@@ -97,11 +97,12 @@ def form_of(binding: Binding) -> Form | None:
     return find_form(computes, _constants(binding, computes))
 
 
-def runs(bindings: Sequence[Binding], shortest: int = SHORTEST) -> Iterator[tuple[int, list[Form]]]:
-    """Where stretches begin, and the forms of their instructions, so many at least."""
+def runs(
+    known: Sequence[Form | None], shortest: int = SHORTEST
+) -> Iterator[tuple[int, list[Form]]]:
+    """Where stretches of so many instructions at least begin, and their forms, by those of all."""
     first, forms = 0, list[Form]()
-    for index, binding in enumerate(bindings):
-        found = form_of(binding)
+    for index, found in enumerate(known):
         if found is not None and len(forms) < LONGEST:
             forms.append(found)
             continue
