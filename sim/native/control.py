@@ -139,7 +139,7 @@ class Control:
         self._checks = Checks(machine, self._accesses)
         functions = {
             "run": library.address("run"), "describe": library.address("describe"),
-            "copy": library.address("copy1"),
+            "copy": library.address("copy1"), "own": library.address("own"),
         }  # fmt: skip
         given = {
             "groups": self._groups.ctypes.data, "registers": id(machine.registers),

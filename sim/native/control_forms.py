@@ -35,7 +35,7 @@ GROUPS = 16
 """Groups at most."""
 
 STATE = (
-    "groups", "blocks", "registers", "initial", "types", "run", "describe", "entry", "copy",
+    "groups", "blocks", "registers", "initial", "types", "run", "describe", "own", "entry", "copy",
     "access", "watch", "some", "one", "some_array", "one_array", "checks",
     "ctas", "warps", "whole", "turn", "steps", "max_steps", "sequence", "current", "resume",
     "budget", "last",
@@ -85,8 +85,6 @@ CTA; how many allocations there are; how often all threads have met; whether sha
 checked, and stores to global memory. Pointers, but `log` and `rows`, are to fields of tables."""
 _OF_CHECKS = {"stamp", "seen", "floor", "clocks", "now", "times", "log", "rows", "values", "shift"}
 
-_FLAGS = 0x1 | 0x4 | 0x100 | 0x400
-"""numpy's flags of an array of its own, in C's order, aligned and writable."""
 _BYTES = f"<{LANES} x i8>"
 
 DECLARED = frozenset({"declare i32 @llvm.ctpop.i32(i32)", "declare i64 @llvm.smax.i64(i64, i64)"})
@@ -239,20 +237,10 @@ def _fits() -> str:
     f = _Text("define internal i64 @fits(ptr %state, ptr %array, ptr %entry, i64 %dtype)")
     mode = f.load("%entry", 8 * driver.OUTPUT.index("mode"))
     one = f.is_("eq", mode, driver.UNIFORM)
-    flags = f.value(f"and i32 {f.load('%array', driver.DATA + 48, 'i32')}, {_FLAGS}")
-    wrong = [
-        f.is_("ne", f.load("%array", 0), 1),
-        f.is_("ne", f.load("%array", driver.DATA + 32), 0),
-        f.is_("ne", f.load("%array", driver.DATA + 40), "%dtype"),
-        f.is_("ne", f.load("%array", driver.DATA + 8, "i32"), 3, "i32"),
-        f.is_("ne", flags, _FLAGS, "i32"),
-    ]
-    some = wrong[0]
-    for other in wrong[1:]:
-        some = f.value(f"or i1 {some}, {other}")
-    with f.when(some):
+    own = f.value(f"call i64 {f.state('own')}(ptr %array, i64 %dtype)")
+    with f.when(f.is_("eq", own, 0)):
         f.leave(0)
-    extents = f.load("%array", driver.DATA + 16, "ptr")
+    extents = f.load("%array", driver.EXTENTS, "ptr")
     for axis, extent in enumerate((f.state("ctas"), f.state("warps"), LANES)):
         wanted = f.value(f"select i1 {one}, i64 1, i64 {extent}")
         with f.when(f.is_("ne", f.load(extents, 8 * axis), wanted)):
