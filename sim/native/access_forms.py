@@ -417,8 +417,8 @@ class AccessText(Lanes):
                 offset = self._lane_offset(number, lane)
                 at = self.op("mul", lane, bytes_)
                 with self.when(self.is_("sge", offset, 0)):
-                    for n, room in enumerate(rooms):
-                        here = self.op("add", offset, n * bytes_)
+                    for element_number, room in enumerate(rooms):
+                        here = self.op("add", offset, element_number * bytes_)
                         self.store(element, self.load(memory, here, element), room, at)
             for (out, entry), room in zip(outs, rooms, strict=True):
                 with self.when(self.is_("ne", out, "null", "ptr")):

@@ -15,11 +15,11 @@ from ..blocks import Code, End
 from ..frames import Frame
 from ..groups import TOGETHER, Group
 from ..machine import Machine
-from . import control_forms, driver
+from . import control_forms, control_tables, driver
 from .accesses import Accesses
 from .control_checks import Checks
-from .control_forms import BLOCK, GROUP, GROUPS, PART_OF, STATE
 from .control_parts import Ready
+from .control_tables import BLOCK, GROUP, GROUPS, PART_OF, STATE
 from .library import Library
 from .parts import Parts, StretchPart
 
@@ -34,8 +34,8 @@ _OF_BLOCK = {name: n for n, name in enumerate(BLOCK)}
 BLOCKS, WARPS = 2000, 20_000
 """Blocks that machine code runs before Python looks up, and warps that do one, at most."""
 _OF_PARTS = (
-    control_forms.ARRAYS, control_forms.REFUSED, control_forms.STEP, control_forms.COUNT,
-    control_forms.ROOM, control_forms.PART,
+    control_tables.ARRAYS, control_tables.REFUSED, control_tables.STEP, control_tables.COUNT,
+    control_tables.ROOM, control_tables.PART,
 )  # fmt: skip
 """How it comes back from the middle of a block."""
 _TRIES, _FEW = 4, 4
@@ -186,7 +186,7 @@ class Control:
         state, at = self._state, self._state.ctypes.data
         while True:
             status = self._run(at)
-            if status == control_forms.PAUSE:
+            if status == control_tables.PAUSE:
                 runs += self._note(blocks)
                 state[_AT["budget"]] = self._budget
                 continue
@@ -204,9 +204,9 @@ class Control:
         current = self._groups[state[_AT["current"]]]
         number, index = int(current[_OF_GROUP["block"]]), int(state[_AT["resume"]]) - 1
         ready = blocks.parts[number][index]
-        if status == control_forms.ARRAYS and ready.arrays():
+        if status == control_tables.ARRAYS and ready.arrays():
             return True
-        if status == control_forms.ROOM:
+        if status == control_tables.ROOM:
             ready.make_room()
             return True
         mask = self._mask_of(current)
@@ -214,7 +214,7 @@ class Control:
         whole = current[_OF_GROUP["threads"]] == state[_AT["whole"]]
         machine.merge = None if whole else mask
         checks = self._checks
-        if status == control_forms.COUNT:
+        if status == control_tables.COUNT:
             ready.learn(checks)
             return True
         if isinstance(ready.part, StretchPart):
@@ -222,7 +222,7 @@ class Control:
             ready.outs[:] = ready.part.stretch.arrays()
             state[_AT["resume"]] = index + 2
             return True
-        if status == control_forms.PART:
+        if status == control_tables.PART:
             return False
         checks.leave()
         done = ready.step()
@@ -299,7 +299,7 @@ class Control:
         scheduler.turn, machine.steps = (int(n) for n in state[_AT["turn"] : _AT["max_steps"]])
         current = int(state[_AT["current"]])
         queued = [n for n in range(GROUPS) if groups[n, 0] >= 0]
-        alone = status not in (control_forms.LEAVE, control_forms.PAUSE)
+        alone = status not in (control_tables.LEAVE, control_tables.PAUSE)
         if alone:
             queued.remove(current)
             self._restore(group, groups[current])
@@ -307,7 +307,7 @@ class Control:
             one = Group(blocks.frame, 0, 0, None, None, 0, 0)
             self._restore(one, groups[number])
             scheduler.queues.groups[one.key] = one
-        if status == control_forms.LEAVE:
+        if status == control_tables.LEAVE:
             # Whoever is told of an error is told of the threads that came last.
             mask = self._mask_of(groups[int(state[_AT["last"]])])
             machine.mask = None if mask.all() else mask
@@ -316,7 +316,7 @@ class Control:
         if status in _OF_PARTS:
             self._go_on(group, blocks, int(state[_AT["resume"]]) - 1)
             return Came.ALONE
-        return Came.ALONE if status == control_forms.ALONE else Came.BRANCH
+        return Came.ALONE if status == control_tables.ALONE else Came.BRANCH
 
     def _go_on(self, group: Group, blocks: _Blocks, part: int) -> None:
         """Let a group go on with a part of its block, which is counted then."""

@@ -11,7 +11,7 @@ from ..checks.owners import TIMES
 from ..checks.progress import LIMIT
 from .access_forms import STATE
 from .accesses import may_follow
-from .control_forms import CHECKS
+from .control_tables import CHECKS
 
 if TYPE_CHECKING:
     from ..machine import Machine

@@ -9,7 +9,7 @@ import numpy as np
 from ..alu import Array
 from . import driver
 from .control_checks import Checks
-from .control_forms import BARRIER, GLOBAL, NUMPY, PART_OF, SHARED, STRETCH, WATCHED
+from .control_tables import BARRIER, GLOBAL, NUMPY, PART_OF, SHARED, STRETCH, WATCHED
 from .parts import AccessPart, BarrierPart, Part, StretchPart
 from .stretches import renewed
 

@@ -460,9 +460,9 @@ class _Text(Lanes):
         kept = self.value(f"select i1 {self.stores}, i64 {values}, i64 0")
         self.store("i64", kept, "%plan", 8 * PLAN.index("values"))
         for name, more in (("at", bytes_), ("threads", threads)):
-            place = 8 * LOG.index(name)
-            new = self.op("add", self.load(given["log"], place), more)
-            self.store("i64", new, given["log"], place)
+            field = 8 * LOG.index(name)
+            new = self.op("add", self.load(given["log"], field), more)
+            self.store("i64", new, given["log"], field)
 
 
 def text() -> str:

@@ -174,7 +174,8 @@ class Library:
         dtype, shape = np.dtype(np.uint32), (2, 3, LANES)
 
         def owns(held: list[Array], dtype: np.dtype[Any] = dtype) -> bool:
-            return look(id(held), id(dtype)) == 1
+            found: int = look(id(held), id(dtype))
+            return found == 1
 
         shared, locked = np.empty(shape, dtype), [np.empty(shape, dtype)]
         locked[0].setflags(write=False)
