@@ -22,6 +22,7 @@ from .memory import (
     Space,
 )
 from .native.computes import Computes
+from .native.loads import Mover
 from .ptx.constants import wrapped
 from .ptx.declarations import fit
 from .ptx.module import (
@@ -78,6 +79,7 @@ class Binding:
         product: the product of warpgroups that it is, if it is one.
         computes: what it computes, of one that computes on registers alone.
         plain: whether its step does nothing beside.
+        mover: has machine code execute it, of a load or store that may be.
         absent: of a shuffle, finds the threads that take the value of a lane that does not take
             part; None where there are none.
     """
@@ -98,6 +100,7 @@ class Binding:
         self.product: object = None
         self.computes: Computes | None = None
         self.plain = False
+        self.mover: Mover | None = None
         self.absent: Callable[[], Array | None] | None = None
         self.based: tuple[int, int, int] | None = None
         self._before: list[Step] = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 
@@ -109,6 +110,13 @@ class End:
         return [(taken, self.where), (rest, self.otherwise)]
 
 
+class MachineCode(Protocol):
+    """What a block consists of for machine code."""
+
+    def of(self, code: Code) -> bool:
+        """Whether the block still does that."""
+
+
 @dataclass(slots=True)
 class Code:
     """A block, bound.
@@ -120,7 +128,7 @@ class Code:
         end: how it ends.
         last: the instruction that ends it, or None where it runs into the next block.
         entries: by index, how many warps and threads began there less how many left.
-        native: the stretches that it consists of, where machine code executes all of it.
+        native: what it consists of, where machine code executes all of it.
     """
 
     instructions: Sequence[Instruction]
@@ -131,7 +139,7 @@ class Code:
     has_syncs: bool = False
     has_counted: bool = False
     entries: dict[int, list[int]] = field(default_factory=dict)
-    native: Sequence[Step] | None = None
+    native: MachineCode | None = None
 
     def count(self, index: int, warps: int, threads: int) -> None:
         """Note that threads start at an index, or, if negative, leave there."""

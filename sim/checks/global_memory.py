@@ -11,7 +11,7 @@ of those few bytes, in which order, takes longer (see `races`).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -24,7 +24,6 @@ from ..ptx.module import Instruction
 from ..wave import Wave
 from .examination import Examination
 from .grid_races import GridRaces
-from .late_offsets import Offsets, offsets_of
 from .progress import Progress
 from .touches import Log, Touches, numbered
 from .whole_warps import WholeWarps
@@ -34,6 +33,20 @@ if TYPE_CHECKING:
 
 REMEMBERED = 1 << 24
 """Accesses of threads that are remembered; beyond, the older half is forgotten."""
+
+
+class Pending(Protocol):
+    """What is noted elsewhere, in order, and comes before all that is remembered next."""
+
+    @property
+    def suspicious(self) -> bool:
+        """Whether two threads may have touched the same bytes, one of them writing."""
+
+    def flush(self) -> None:
+        """Have it remembered."""
+
+    def drop(self) -> None:
+        """It does not matter any more."""
 
 
 class GlobalChecks:
@@ -48,6 +61,8 @@ class GlobalChecks:
         """Who wrote by which proxy; None of a kernel without instructions of the other."""
         self.footprint: Footprint | None = None
         """Where it is noted what is read and written, if anybody asks."""
+        self.pending: Pending | None = None
+        """What machine code has noted and is not in the logs yet, if there is any."""
         self._forgotten: dict[str, None] = {}
         self.whole = WholeWarps()
         self._logs: dict[int, Log] = {}
@@ -55,6 +70,8 @@ class GlobalChecks:
 
     def begin(self) -> None:
         """Begin a wave."""
+        if self.pending is not None:
+            self.pending.drop()
         self.grid.begin()
         if self.proxies is not None:
             self.proxies.begin()
@@ -110,44 +127,29 @@ class GlobalChecks:
             self.settle()
             self._restarts = self.progress.restarts
 
-    def remember_whole(
-        self,
-        instruction: Instruction,
-        allocation: Allocation,
-        offsets: Offsets,
-        size: int,
-        mask: Array | None,
-        kind: Access,
-        values: Sequence[Array] | None,
-        *,
-        suspect: bool,
-    ) -> None:
-        """Remember an access by whole warps, of which CTAs' races have been looked for.
-
-        The arguments are those of `access`; `suspect` says whether a thread may have touched what
-        another has.
-        """
-        progress = self.progress
-        seen, shape = progress.clocks.seen, self.wave.shape
-        if mask is None:
-            touches = Touches(
-                instruction, kind, size, offsets, None, None, values, progress.stamp, seen
-            )
-        else:
-            touches = Touches.of(
-                instruction,
-                kind,
-                size,
-                offsets_of(offsets),
-                mask,
-                values,
-                progress.stamp,
-                seen,
-                shape,
-            )
-        self._remember(allocation, touches, suspect=suspect)
-
     def _remember(self, allocation: Allocation, touches: Touches, *, suspect: bool) -> None:
+        if self.pending is not None:
+            self.pending.flush()
+        self.recall(allocation, touches, suspect=suspect)
+
+    @property
+    def remembered(self) -> int:
+        """Accesses of threads that are remembered."""
+        return self._size
+
+    @property
+    def quiet(self) -> bool:
+        """Whether nothing is remembered but what is pending."""
+        return not self._logs
+
+    def recall(self, allocation: Allocation, touches: Touches, *, suspect: bool) -> None:
+        """Remember an access, of which all before it are.
+
+        Args:
+            allocation: what it touches.
+            touches: the access.
+            suspect: whether a thread may have touched what another has.
+        """
         log = self._logs.get(allocation.start)
         if log is None:
             log = self._logs[allocation.start] = Log(allocation)
@@ -232,6 +234,10 @@ class GlobalChecks:
 
     def settle(self) -> None:
         """All threads meet, or have ended: nothing that was touched races with what comes."""
+        if self.pending is not None:
+            if self._logs or self.pending.suspicious:
+                self.pending.flush()
+            self.pending.drop()
         for log in self._logs.values():
             self._check(log)
         self._logs.clear()

@@ -22,7 +22,7 @@ from ..wave import Wave
 from .copied_places import whole_segments
 from .encounters import Copied, Encounters, Lanes
 from .grid_clocks import GridClocks
-from .late_offsets import Offsets, offsets_of
+from .late_offsets import LateOffsets, Offsets, offsets_of
 from .owners import CTA, CTAS, INSTRUCTION, INSTRUCTIONS, REACH, TIME, TIMES, Owners, foreign
 from .progress import Progress
 from .semantics import Reach, semantics
@@ -31,6 +31,10 @@ EPOCHS_BYTES = 1 << 30
 """Bytes that epochs may take; allocations beyond are left out."""
 PUT_OFF = 1 << 20
 """Reads by threads that are put off, at most, since nobody has written what they read."""
+
+
+_WHO = (1 << TIME) - 1
+"""The CTA and warp of an epoch."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -187,7 +191,7 @@ class GridRaces:
             if not one.kind.writes:
                 self._put_off(one)
                 return
-            for other in self._unwritten.pop(allocation.start, ()):
+            for other in _without_repeats(self._unwritten.pop(allocation.start, [])):
                 if other.allocation is allocation:
                     self._take(other, None)
         self._take(one, values)
@@ -198,17 +202,19 @@ class GridRaces:
         self._waiting += read.offsets.size
         if self._waiting > PUT_OFF:
             for reads in self._unwritten.values():
-                for one in reads:
+                for one in _without_repeats(reads):
                     self._take(one, None)
             self._unwritten.clear()
             self._waiting = 0
 
+    def owners(self, allocation: Allocation) -> Owners | None:
+        """The epochs of an allocation, if there are any yet."""
+        found = self._owners.get(allocation.start)
+        return None if found is None or found.allocation is not allocation else found
+
     def written(self, allocation: Allocation, size: int) -> Owners | None:
         """The epochs that an access of so many bytes is held against, if there are any yet."""
-        found = self._owners.get(allocation.start)
-        if found is None or found.allocation is not allocation:
-            return None
-        return self._of(allocation, size)
+        return None if self.owners(allocation) is None else self._of(allocation, size)
 
     def _take(self, one: WarpAccess | CopyAccess, values: Sequence[Array] | None) -> None:
         """Hold an access against the epochs of what it touches, and remember it."""
@@ -363,6 +369,21 @@ class GridRaces:
         self._known[instruction.position] = now, found
         return found
 
+    def epoch(self, instruction: Instruction) -> int:
+        """What a plain access by an instruction adds to epochs of warps and times."""
+        return int(self._what(instruction, Reach.CTA, np.zeros(1, np.int64))[0])
+
+    @property
+    def warps(self) -> Array:
+        """The warps of the wave as epochs have them, (CTAs, warps)."""
+        return self._who
+
+    @property
+    def times(self) -> Array:
+        """The present times of the CTAs as epochs have them, one each or one for all."""
+        time = np.minimum(self.progress.clocks.now + self.progress.past, TIMES).astype(np.uint64)
+        return np.asarray(time << np.uint64(TIME))
+
     def _what(self, instruction: Instruction, reach: Reach, now: Array) -> Array:
         """The epochs of an instruction at some times, but for the warps."""
         number = self._numbers.get(instruction.position)
@@ -372,3 +393,25 @@ class GridRaces:
         time = np.minimum(now + self.progress.past, TIMES).astype(np.uint64)
         what = np.uint64(reach << REACH | min(number, INSTRUCTIONS) << INSTRUCTION)
         return np.asarray(time << np.uint64(TIME) | what)
+
+
+def _without_repeats(reads: Sequence[WarpAccess | CopyAccess]) -> list[WarpAccess | CopyAccess]:
+    """Reads that follow each other, without those that the same threads do again later.
+
+    Of what reads a granule only the last is known, and the last before it that was of another CTA:
+    who reads it again later is neither.
+    """
+    kept: list[WarpAccess | CopyAccess] = []
+    known: set[tuple[int, ...]] = set()
+    for one in reversed(reads):
+        offsets = one.offsets
+        if isinstance(one, WarpAccess) and isinstance(offsets, LateOffsets) and one.mask is None:
+            position = one.instruction.position
+            # All reads hold their registers, so that these have numbers of their own.
+            first = int(one.stamps.flat[0]) & _WHO
+            key = (position, id(offsets.register), offsets.added, one.size, first)
+            if key in known:
+                continue
+            known.add(key)
+        kept.append(one)
+    return kept[::-1]

@@ -13,7 +13,7 @@ from ..wave import Wave
 from .clocks import Clocks
 from .stamps import PENDING, TIME
 
-_LIMIT = PENDING - 2
+LIMIT = PENDING - 2
 
 
 class Progress:
@@ -52,7 +52,7 @@ class Progress:
     @property
     def past(self) -> int:
         """Time that passed before it began again, if that ever was in this wave."""
-        return self.restarts * _LIMIT
+        return self.restarts * LIMIT
 
     def seen_by_all(self, cta: int) -> int:
         """Time, at least 1, up to which every warp of a CTA's cluster has seen what others did."""
@@ -63,7 +63,7 @@ class Progress:
 
     def _tick(self) -> None:
         """Take note of the time."""
-        if int(self.clocks.now.max()) >= _LIMIT:
+        if int(self.clocks.now.max()) >= LIMIT:
             self.restarts += 1
             self.clocks = Clocks(self.ctas, self.clocks.warps, self.clocks.cluster)
             self.clocks.restart()

@@ -73,7 +73,7 @@ def _load(binding: Binding) -> Step:
     chunk, per_chunk, chunks = _chunks(bits, count)
     size = bits * count // 8
     access = Access.SYNC_READ if _orders(binding) else Access.READ
-    native = _native(binding, locate, address, bits, count)
+    native = _native(binding, locate, address, bits, count, targets=targets)
 
     def fetch() -> list[Array]:
         """The chunks that the active threads load."""
@@ -97,17 +97,13 @@ def _load(binding: Binding) -> Step:
             return lambda: None
 
         def load() -> None:
-            found = None if native is None else native.load()
-            machine.write(to, (fetch() if found is None else found)[0])
+            if native is None or not native.move():
+                machine.write(to, fetch()[0])
 
         return load
 
     def step() -> None:
-        found = None if native is None else native.load()
-        if found is not None:
-            for to, value in zip(targets, found, strict=True):
-                if to is not None:
-                    machine.write(to, value)
+        if native is not None and native.move():
             return
         values = fetch()
         for number, value in enumerate(values):
@@ -154,10 +150,10 @@ def _store(binding: Binding) -> Step:
     def values() -> list[Array]:
         return [value(number) for number in range(chunks)]
 
-    native = _native(binding, locate, address, bits, count, slots, values)
+    native = _native(binding, locate, address, bits, count, slots=slots, values=values)
 
     def step() -> None:
-        if native is not None and native.store():
+        if native is not None and native.move():
             return
         given = values()
         for space, offsets, active in locate():
@@ -180,10 +176,12 @@ def _native(
     address: Operand,
     bits: int,
     count: int,
+    *,
     slots: Sequence[int] = (),
+    targets: Sequence[int | None] = (),
     values: Callable[[], list[Array]] = list,
 ) -> Mover | None:
-    """What executes a load or store whose address is located, or a store of slots, if anything.
+    """What executes a load of targets, or a store of slots, whose address is located, if anything.
 
     It is asked each time, and does nothing where numpy has to execute it.
     """
@@ -196,8 +194,9 @@ def _native(
     def offsets() -> Array:
         return locate()[0][1]
 
-    moves = Moves(binding.instruction, space, based, bits, count, slots, offsets, values)
-    return accesses.of(moves)
+    moves = Moves(binding.instruction, space, based, bits, count, slots, targets, offsets, values)
+    binding.mover = accesses.of(moves)
+    return binding.mover
 
 
 def _orders(binding: Binding) -> bool:

@@ -3,64 +3,81 @@
     access(plan, state, registers, outs, mask, ctas, warps, phase) -> i64
 
 It reads Python's objects as the driver does. `plan` belongs to an instruction, `state` to a
-machine; `outs` lists arrays for what is loaded, `mask` is an array of predicates. PROBE finds where
-the lanes go, asks whether numpy would find anything wrong with that, and remembers it as numpy
-would (`stamping`); MOVE moves the data. The answer is DONE; OUTSIDE, where a lane leaves the range
-that is known to be legal; or REFUSED, where numpy has to look closer. In the last two cases it has
-changed nothing but its own notes.
+machine; `outs` lists arrays for what is loaded, `mask` is an array of predicates, or null for all
+threads. PROBE finds where the lanes go, asks whether numpy would find anything wrong with that, and
+remembers it as numpy would (`stamping`); MOVE moves the data. The answer is DONE; OUTSIDE, where a
+lane leaves the range that XX
+Most warps' lanes access bytes that follow each other. Of such a warp only the first offset is
+noted, in `firsts`; of others there are TOUCHES_NOTHING or APART, and all offsets in `offsets`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 from tilec.isa import LANES
 
 from . import driver
-from .lanes import LONGS, Lanes, iota, splat
+from .lanes import BITS, LONGS, Lanes, iota, splat
 
 DONE, OUTSIDE, REFUSED = 0, 1, 2
-PROBE, MOVE = 1, 2
+NEW = 4
+PROBE, MOVE, PATTERN = 1, 2, 4
+APART, TOUCHES_NOTHING = -1, -2
 
 MOST = 8
 """Elements of a vector at most."""
 
 PLAN = (
-    "address", "added", "position", "low", "high", "rows", "same", "requests", "sectors",
-    "lowest", "of_ctas", "of_warps", "of_lanes", "pattern", "slots",
+    "address", "added", "position", "low", "high", "rows", "known", "same", "requests", "sectors",
+    "lowest", "of_ctas", "of_warps", "of_lanes", "pattern", "outputs", "table",
+    *(f"{field}{n}" for field in ("slot", "out", "entry") for n in range(MOST)),
 )  # fmt: skip
 """Fields of a plan, 8 bytes each: the slot of the address; what is added to it; the position of the
 instruction; the range of legal offsets; how many CTAs are looked at, since they differ in what they
-access; what was found: whether all banks are asked as they were the last time, the warps that
-access anything, their sectors, the least offset; the extents of what is loaded; a pointer to what
-banks were asked the last time; of a store, the slots of its values. Entries of the driver's follow,
-of the address, of the mask and of the values."""
+access; whether it is known what banks were asked the last time, and whether it is the same ones;
+what was found: the warps that access anything, their sectors, the least offset; the extents of what
+is loaded; a pointer to what banks were asked the last time; of a load, the driver's table of its
+outputs, whose values are the numbers of elements; of a store, the slots of its values; and of each
+element loaded where it goes, and its entry in the table. Entries of the driver's follow, of the
+address, of the mask and of the values."""
 SIZE_OF_ENTRY = driver.INPUT.index("size")
-ENTRIES = 8 * (len(PLAN) - 1 + MOST)
+ENTRIES = 8 * len(PLAN)
 ENTRY = 8 * len(driver.INPUT)
 PLAN_BYTES = ENTRIES + ENTRY * (2 + MOST)
 
 STATE = (
-    "types", "memory", "base", "stride", "offsets", "stamps", "written", "read", "writer", "reader",
-    "stamp", "seen", "floor", "granules", "shift", *driver.SHARED,
+    "types", "memory", "base", "stride", "offsets", "firsts", "stamps", "written", "read", "writer",
+    "reader", "stamp", "seen", "floor", "granules", "shift", "clocks", "values", *driver.SHARED,
 )  # fmt: skip
 """Fields of a state, 8 bytes each: the driver's table of types; the bytes of memory; where shared
-memory begins, and how much of it a CTA has; room for offsets and for stamps; then of the checks
-(`tilec.sim.checks.shared`) the stamps and the instructions that made them, the threads' own stamps,
-what warps have seen and what all have, the granules of a CTA, and the log2 of their bytes; then
-functions of the driver."""
-_POINTERS = {"types", "memory", "offsets", "stamps", "written", "read", "writer", "reader",
-             "stamp", "seen", "pattern", *driver.SHARED}  # fmt: skip
+memory begins, and how much of it a CTA has; room for offsets, for the first of each warp and for
+stamps; then of the checks (`tilec.sim.checks.shared`) the stamps and the instructions that made
+them, the threads' own stamps, what warps have seen and what all have, the granules of a CTA, the
+log2 of their bytes, and how many CTAs have clocks; where values that are stored are kept, or null;
+then functions of the driver."""
+_POINTERS = {"types", "memory", "offsets", "firsts", "stamps", "written", "read", "writer",
+             "reader", "stamp", "seen", "pattern", "table", "values", *driver.SHARED}  # fmt: skip
 
 _MOST, _LEAST = (1 << 63) - 1, -(1 << 63)
 _NOBODY = -1
 """The offset of a lane that takes no part."""
+_IN_ONE_PIECE = -3
+"""Follows the first offset of a warp in a pattern, in place of the second lane's."""
 _SECTOR_SHIFT, _LINE = 5, -128
+_PART = 8
+"""Lanes whose vectors are taken apart, or put together, at once."""
+_BYTES = f"<{LANES} x i8>"
 
-DECLARED = frozenset(
-    f"declare i64 @llvm.vector.reduce.{op}.v{LANES}i64({LONGS})" for op in ("smin", "smax", "or")
+DECLARED = (
+    frozenset(
+        f"declare i64 @llvm.vector.reduce.{op}.v{LANES}i64({LONGS})"
+        for op in ("smin", "smax", "or")
+    )
+    | {f"declare i64 @llvm.{op}.i64(i64, i64)" for op in ("smin", "smax")}
+    | {"declare i32 @llvm.ctpop.i32(i32)"}
 )
 """What the functions declare."""
 
@@ -107,105 +124,153 @@ class AccessText(Lanes):
             "ptr %mask, i64 %ctas, i64 %warps, i64 %phase)"
         )
         self.form = form
-        self.plan = {name: self._field("%plan", PLAN, name) for name in PLAN}
+        self.plan = {
+            name: self._field("%plan", PLAN, name) for name in PLAN if not name[-1].isdigit()
+        }
         self.state = {name: self._field("%state", STATE, name) for name in STATE}
-        self.number = self.op("mul", self.plan["rows"], "%warps")
+        self.masked = self.is_("ne", "%mask", "null", "ptr")
 
     def _field(self, of: str, fields: tuple[str, ...], name: str) -> str:
         return self.load(of, 8 * fields.index(name), "ptr" if name in _POINTERS else "i64")
 
-    def note(self, name: str, value: str) -> None:
+    def note(self, name: str, value: str | int) -> None:
         """Write a field of the plan."""
         self.store("i64", value, "%plan", 8 * PLAN.index(name))
 
     def describe(self) -> None:
-        """Find the registers' arrays."""
+        """Find the registers' arrays, and how many CTAs have to be looked at."""
         registers = self.load("%registers", driver.ITEMS, "ptr")
         slots = [(0, PLAN.index("address"))]
         if self.form.store:
-            slots += [(2 + n, PLAN.index("slots") + n) for n in range(self.form.count)]
-        arrays = [("%mask", 1)]
+            slots += [(2 + n, PLAN.index(f"slot{n}")) for n in range(self.form.count)]
         for entry, at in slots:
             slot = self.load("%plan", 8 * at)
-            arrays.append((self.load(registers, self.op("mul", slot, 8), "ptr"), entry))
-        for array, number in arrays:
-            found = self._entry(number)
-            types = self.state["types"]
-            kind = self.value(
-                f"call i64 {self.state['describe']}(ptr {array}, ptr {found}, ptr {types})"
-            )
-            with self.when(self.is_("eq", kind, 0)):
+            self._describe(self.load(registers, self.op("mul", slot, 8), "ptr"), entry)
+        by_cta = self.variable(driver.get(self, self._entry(0), "of_cta"))
+        with self.when(self.masked):
+            self._describe("%mask", 1)
+            more = driver.get(self, self._entry(1), "of_cta")
+            self.do(f"store i64 {self.op('or', self.load(by_cta), more)}, ptr {by_cta}")
+        varies = self.is_("ne", self.load(by_cta), 0)
+        rows = self.value(f"select i1 {varies}, i64 %ctas, i64 1")
+        if self.form.shared and self.form.checked:
+            clocks = self.state["clocks"]
+            fewer = self.is_("ne", clocks, "%ctas")
+            with self.when(self.both(varies, fewer)):
                 self.leave(REFUSED)
+            rows = clocks
+        self.note("rows", rows)
+
+    def _describe(self, array: str, number: int) -> None:
+        found, types = self._entry(number), self.state["types"]
+        given = f"ptr {array}, ptr {found}, ptr {types}"
+        kind = self.value(f"call i64 {self.state['describe']}({given})")
+        with self.when(self.is_("eq", kind, 0)):
+            self.leave(REFUSED)
 
     def _entry(self, number: int) -> str:
         return self.at("%plan", ENTRIES + ENTRY * number)
 
     def _gather(self, number: int, bits: int, cta: str, warp: str) -> str:
-        """What the lanes of a warp have of an entry, as a pointer to it."""
+        """Where the lanes of a warp have an entry, one after the other."""
         entry = self._entry(number)
-        to = self.keep(f"<{LANES} x i{bits}>", "zeroinitializer")
         from_ = driver.place_of(self, entry, cta, warp)
         stride = driver.get(self, entry, "of_lane")
-        copy = self.state[f"copy{bits // 8}"]
-        self.do(f"call void {copy}(ptr {to}, ptr {from_}, i64 {stride})")
-        return to
+        room = self._room(f"<{LANES} x i{bits}>")
+        apart = self.is_("ne", stride, bits // 8)
+        with self.when(apart):
+            copy = self.state[f"copy{bits // 8}"]
+            self.do(f"call void {copy}(ptr {room}, ptr {from_}, i64 {stride})")
+        return self.value(f"select i1 {apart}, ptr {room}, ptr {from_}")
+
+    def _room(self, type_: str) -> str:
+        name = self._new("%room")
+        self.slots.append(f"{name} = alloca {type_}, align 64")
+        return name
+
+    def _vector(self, number: int, bits: int, cta: str, warp: str) -> str:
+        """What the lanes of a warp have of an entry."""
+        at = self._gather(number, bits, cta, warp)
+        return self.value(f"load <{LANES} x i{bits}>, ptr {at}, align {bits // 8}")
 
     @contextmanager
     def rows(self) -> Iterator[tuple[str, str, str]]:
         """All warps that are looked at: gives the CTA, the warp and their number."""
-        with self.loop(self.plan["rows"]) as cta, self.loop("%warps") as warp:
+        rows = self.load("%plan", 8 * PLAN.index("rows"))
+        with self.loop(rows) as cta, self.loop("%warps") as warp:
             yield cta, warp, self.op("add", self.op("mul", cta, "%warps"), warp)
 
     def offsets(self, number: str) -> str:
-        """The offsets of a warp."""
+        """The offsets of a warp whose lanes are apart."""
         at = self.at(self.state["offsets"], self.op("mul", number, 8 * LANES))
         return self.load_longs(at)
 
-    def first(self, offsets: str) -> str:
-        """The offset of lane 0."""
-        return self.value(f"extractelement {LONGS} {offsets}, i64 0")
-
-    def together(self, offsets: str) -> str:
-        """Whether lanes access bytes that follow each other; then none of them is inactive."""
-        first = self.spread(LONGS, "i64", self.first(offsets))
-        expected = self.lanes("add", LONGS, first, iota(self.form.size))
-        return self.all(self.lanes("icmp eq", LONGS, offsets, expected))
+    def first(self, number: str) -> str:
+        """The first offset of a warp whose lanes access bytes that follow each other; or why."""
+        return self.load(self.state["firsts"], self.op("mul", number, 8))
 
     # Where the lanes go
 
     def locate(self) -> None:
         """Note the offsets, and leave if any is not legal."""
-        low, high = self.keep(LONGS, splat(_MOST)), self.keep(LONGS, splat(_LEAST))
-        ones = self.keep(LONGS, "zeroinitializer")
+        form = self.form
+        low, high, ones = self.variable(_MOST), self.variable(_LEAST), self.variable()
+
+        def collect(least: str, most: str, together: str) -> None:
+            for variable, op, value in ((low, "smin", least), (high, "smax", most)):
+                before = self.load(variable)
+                new = self.value(f"call i64 @llvm.{op}.i64(i64 {before}, i64 {value})")
+                self.do(f"store i64 {new}, ptr {variable}")
+            self.do(f"store i64 {self.op('or', self.load(ones), together)}, ptr {ones}")
+
         with self.rows() as (cta, warp, number):
             offset = self._offset(cta, warp)
-            taking = self.get(f"<{LANES} x i8>", self._gather(1, 8, cta, warp))
-            active = self.value(f"icmp ne <{LANES} x i8> {taking}, zeroinitializer")
-            at = self.at(self.state["offsets"], self.op("mul", number, 8 * LANES))
-            self.store_longs(self.select(active, LONGS, offset, splat(_NOBODY)), at)
-            for variable, op, other in ((low, "slt", _MOST), (high, "sgt", _LEAST)):
-                one = self.select(active, LONGS, offset, splat(other))
-                before = self.get(LONGS, variable)
-                new = self.lanes(f"icmp {op}", LONGS, one, before)
-                self.put(LONGS, self.select(new, LONGS, one, before), variable)
-            one = self.select(active, LONGS, offset, "zeroinitializer")
-            self.put(LONGS, self.lanes("or", LONGS, self.get(LONGS, ones), one), ones)
-        least = self.reduce("smin", LONGS, "i64", self.get(LONGS, low))
-        most = self.reduce("smax", LONGS, "i64", self.get(LONGS, high))
-        together = self.reduce("or", LONGS, "i64", self.get(LONGS, ones))
-        odd = self.is_("ne", self.op("and", together, self.form.size - 1), 0)
+            takes = self.variable((1 << LANES) - 1)
+            with self.when(self.masked):
+                bytes_ = self._vector(1, 8, cta, warp)
+                bits = self.value(f"icmp ne {_BYTES} {bytes_}, zeroinitializer")
+                short = self.value(f"bitcast {BITS} {bits} to i32")
+                self.do(f"store i64 {self.value(f'zext i32 {short} to i64')}, ptr {takes}")
+            taking = self.load(takes)
+            first = self.value(f"extractelement {LONGS} {offset}, i64 0")
+            expected = self.lanes("add", LONGS, self.spread(LONGS, "i64", first), iota(form.size))
+            follow = self.all(self.lanes("icmp eq", LONGS, offset, expected))
+            whole = self.both(follow, self.is_("eq", taking, (1 << LANES) - 1))
+            whole = self.both(whole, self.is_("sge", first, 0))
+            none = self.is_("eq", taking, 0)
+            other = self.value(f"select i1 {none}, i64 {TOUCHES_NOTHING}, i64 {APART}")
+            mark = self.value(f"select i1 {whole}, i64 {first}, i64 {other}")
+            self.store("i64", mark, self.state["firsts"], self.op("mul", number, 8))
+            with self.when(whole):
+                collect(first, self.op("add", first, (LANES - 1) * form.size), first)
+            with self.when(self.is_("eq", mark, APART)):
+                short = self.value(f"trunc i64 {taking} to i32")
+                active = self.value(f"bitcast i32 {short} to {BITS}")
+                at = self.at(self.state["offsets"], self.op("mul", number, 8 * LANES))
+                self.store_longs(self.select(active, LONGS, offset, splat(_NOBODY)), at)
+                found = (
+                    self.reduce(op, LONGS, "i64", self.select(active, LONGS, offset, other))
+                    for op, other in (
+                        ("smin", splat(_MOST)),
+                        ("smax", splat(_LEAST)),
+                        ("or", "zeroinitializer"),
+                    )
+                )
+                collect(*found)
+        least, most = self.load(low), self.load(high)
+        odd = self.is_("ne", self.op("and", self.load(ones), form.size - 1), 0)
         with self.when(self.value(f"or i1 {self.is_('eq', most, _LEAST)}, {odd}")):
             self.leave(REFUSED)
         self.note("lowest", least)
         below = self.is_("slt", least, self.plan["low"])
-        end = self.op("sub", self.plan["high"], self.form.size)
+        end = self.op("sub", self.plan["high"], form.size)
         with self.when(self.value(f"or i1 {below}, {self.is_('sgt', most, end)}")):
             self.leave(OUTSIDE)
 
     def _offset(self, cta: str, warp: str) -> str:
         """The offsets that the addresses of a warp stand for."""
         bits, added = self.form.address, self.plan["added"]
-        given = self.get(f"<{LANES} x i{bits}>", self._gather(0, bits, cta, warp))
+        given = self._vector(0, bits, cta, warp)
         if bits == 32 and self.form.shared:  # where addresses wrap
             short = f"<{LANES} x i32>"
             more = self.spread(short, "i32", self.value(f"trunc i64 {added} to i32"))
@@ -218,18 +283,36 @@ class AccessText(Lanes):
     def compare(self) -> None:
         """Whether the banks are asked as they were the last time."""
         base = self.op("and", self.load("%plan", 8 * PLAN.index("lowest")), _LINE)
-        moved, other = self.spread(LONGS, "i64", base), self.keep(LONGS, "zeroinitializer")
-        with self.loop(self.number) as number:
-            offset = self.offsets(number)
-            active = self.lanes("icmp sge", LONGS, offset, "zeroinitializer")
-            relative = self.lanes("sub", LONGS, offset, moved)
-            now = self.select(active, LONGS, relative, splat(_NOBODY))
+        moved, other = self.spread(LONGS, "i64", base), self.variable()
+
+        def differs(now: str, then: str) -> None:
+            more = self.op("xor", now, then)
+            self.do(f"store i64 {self.op('or', self.load(other), more)}, ptr {other}")
+
+        with self.rows() as (_, _, number):
+            first = self.first(number)
             at = self.at(self.plan["pattern"], self.op("mul", number, 8 * LANES))
-            differs = self.lanes("xor", LONGS, now, self.load_longs(at))
-            self.store_longs(now, at)
-            self.put(LONGS, self.lanes("or", LONGS, self.get(LONGS, other), differs), other)
-        same = self.is_("eq", self.reduce("or", LONGS, "i64", self.get(LONGS, other)), 0)
+            apart = self.is_("eq", first, APART)
+            with self.when(self.value(f"xor i1 {apart}, true")):
+                relative = self.op("sub", first, base)
+                nothing = self.is_("eq", first, TOUCHES_NOTHING)
+                now = self.value(f"select i1 {nothing}, i64 {_NOBODY}, i64 {relative}")
+                differs(now, self.load(at))
+                differs(str(_IN_ONE_PIECE), self.load(at, 8))
+                self.store("i64", now, at)
+                self.store("i64", _IN_ONE_PIECE, at, 8)
+            with self.when(apart):
+                offset = self.offsets(number)
+                active = self.lanes("icmp sge", LONGS, offset, "zeroinitializer")
+                relative = self.lanes("sub", LONGS, offset, moved)
+                now = self.select(active, LONGS, relative, splat(_NOBODY))
+                changed = self.lanes("xor", LONGS, now, self.load_longs(at))
+                self.store_longs(now, at)
+                differs(self.reduce("or", LONGS, "i64", changed), "0")
+        same = self.both(self.is_("eq", self.load(other), 0), self.is_("ne", self.plan["known"], 0))
         self.note("same", self.value(f"zext i1 {same} to i64"))
+        with self.when(self.value(f"xor i1 {same}, true")):
+            self.note("known", 0)
 
     def count_sectors(self) -> None:
         """Count the warps that access anything, and the sectors of each."""
@@ -238,105 +321,219 @@ class AccessText(Lanes):
         def count(variable: str, more: str | int) -> None:
             self.do(f"store i64 {self.op('add', self.load(variable), more)}, ptr {variable}")
 
-        with self.loop(self.number) as number:
-            offset, single = self.offsets(number), self.variable(1)
-            active = self.any(self.lanes("icmp sge", LONGS, offset, "zeroinitializer"))
-            count(requests, self.value(f"zext i1 {active} to i64"))
-            with self.when(self.together(offset)):
-                self.do(f"store i64 0, ptr {single}")
-                first = self.first(offset)
+        with self.rows() as (_, _, number):
+            first = self.first(number)
+            some = self.is_("ne", first, TOUCHES_NOTHING)
+            count(requests, self.value(f"zext i1 {some} to i64"))
+            with self.when(self.is_("sge", first, 0)):
                 last = self.op("add", first, (LANES - 1) * self.form.size)
                 ends = (self.op("lshr", x, _SECTOR_SHIFT) for x in (last, first))
                 # Each sector of the range is one where a lane begins.
                 whole = self.op("add", self.op("sub", *ends), 1)
                 count(sectors, whole if self.form.size <= 1 << _SECTOR_SHIFT else LANES)
-            with self.when(self.is_("ne", self.load(single), 0)):
-                # A lane counts if none before it begins in its sector.
-                shifted = self.lanes("ashr", LONGS, offset, splat(_SECTOR_SHIFT))
-                room = self.keep(LONGS, "zeroinitializer")
-                self.put(LONGS, shifted, room)
-                with self.loop(LANES) as lane:
-                    mine = self.load(room, self.op("mul", lane, 8))
-                    alike = self.lanes("icmp eq", LONGS, shifted, self.spread(LONGS, "i64", mine))
-                    bits = self.value(f"bitcast <{LANES} x i1> {alike} to i32")
-                    short = self.value(f"trunc i64 {lane} to i32")
-                    before = self.value(f"sub i32 {self.value(f'shl i32 1, {short}')}, 1")
-                    none = self.is_("eq", self.value(f"and i32 {bits}, {before}"), 0, "i32")
-                    taking = self.is_("sge", mine, 0)
-                    new = self.both(none, taking)
-                    count(sectors, self.value(f"zext i1 {new} to i64"))
+            with self.when(self.is_("eq", first, APART)):
+                self._count_apart(self.offsets(number), lambda more: count(sectors, more))
         self.note("requests", self.load(requests))
         self.note("sectors", self.load(sectors))
+
+    def _count_apart(self, offset: str, count: Callable[[str], None]) -> None:
+        """Count the sectors of lanes that are apart."""
+        shifted = self.lanes("ashr", LONGS, offset, splat(_SECTOR_SHIFT))
+        before = ", ".join(f"i32 {max(lane - 1, 0)}" for lane in range(LANES))
+        previous = self.value(
+            f"shufflevector {LONGS} {shifted}, {LONGS} poison, <{LANES} x i32> <{before}>"
+        )
+        rises = self.all(self.lanes("icmp sge", LONGS, shifted, previous))
+        all_ = self.all(self.lanes("icmp sge", LONGS, offset, "zeroinitializer"))
+        sorted_ = self.both(rises, all_)
+        with self.when(sorted_):
+            new = self.lanes("icmp ne", LONGS, shifted, previous)
+            bits = self.value(f"bitcast {BITS} {new} to i32")
+            many = self.value(f"call i32 @llvm.ctpop.i32(i32 {bits})")
+            count(self.op("add", self.value(f"zext i32 {many} to i64"), 1))
+        with self.when(self.value(f"xor i1 {sorted_}, true")):
+            # A lane counts if none before it begins in its sector.
+            room = self._room(LONGS)
+            self.put(LONGS, shifted, room)
+            with self.loop(LANES) as lane:
+                mine = self.load(room, self.op("mul", lane, 8))
+                alike = self.lanes("icmp eq", LONGS, shifted, self.spread(LONGS, "i64", mine))
+                bits = self.value(f"bitcast {BITS} {alike} to i32")
+                short = self.value(f"trunc i64 {lane} to i32")
+                before = self.value(f"sub i32 {self.value(f'shl i32 1, {short}')}, 1")
+                none = self.is_("eq", self.value(f"and i32 {bits}, {before}"), 0, "i32")
+                new = self.both(none, self.is_("sge", mine, 0))
+                count(self.value(f"zext i1 {new} to i64"))
 
     # Moving the data
 
     def _from(self, cta: str, warp: str) -> tuple[str, str]:
-        """Where the offsets of a warp are, and the bytes that they count from."""
-        one = self.is_("eq", self.plan["rows"], 1)
+        """The number of the warp whose offsets are a warp's, and the bytes that they count from."""
+        one = self.is_("eq", self.load("%plan", 8 * PLAN.index("rows")), 1)
         row = self.value(f"select i1 {one}, i64 0, i64 {cta}")
         number = self.op("add", self.op("mul", row, "%warps"), warp)
         memory = self.state["memory"]
         if self.form.shared:
             own = self.op("add", self.state["base"], self.op("mul", cta, self.state["stride"]))
             memory = self.at(memory, own)
-        return self.at(self.state["offsets"], self.op("mul", number, 8 * LANES)), memory
+        return number, memory
+
+    def _lane_offset(self, number: str, lane: str) -> str:
+        """The offset of a lane of a warp whose lanes are apart."""
+        thread = self.op("add", self.op("mul", number, LANES), lane)
+        return self.load(self.state["offsets"], self.op("mul", thread, 8))
 
     def move_in(self) -> None:
         """Load."""
         form = self.form
         bytes_, element = form.bits // 8, f"i{form.bits}"
+        type_ = f"<{LANES} x {element}>"
         items = self.load("%outs", driver.ITEMS, "ptr")
-        outs = [
-            self.load(self.load(items, 8 * n, "ptr"), driver.DATA, "ptr") for n in range(form.count)
-        ]
+        with self.loop(self.plan["outputs"]) as n:
+            entry = self.at(self.plan["table"], self.op("mul", n, 8 * len(driver.OUTPUT)))
+            array = self.load(items, self.op("mul", n, 8), "ptr")
+            at = self.op("mul", driver.get(self, entry, "value"), 8)
+            for name, value in (("out0", self.load(array, driver.DATA, "ptr")), ("entry0", entry)):
+                place = self.at("%plan", self.op("add", at, 8 * PLAN.index(name)))
+                self.store("ptr", value, place)
         ctas, warps, lanes = (self.plan[n] for n in ("of_ctas", "of_warps", "of_lanes"))
+        outs = [
+            tuple(
+                self.load("%plan", 8 * PLAN.index(f"{name}{n}"), "ptr") for name in ("out", "entry")
+            )
+            for n in range(form.count)
+        ]
+        rooms = [self._room(type_) for _ in range(form.count)]
         with self.loop(ctas) as cta, self.loop(warps) as warp:
-            offsets, memory = self._from(cta, warp)
-            number = self.op("add", self.op("mul", cta, warps), warp)
-            begin = self.op("mul", number, lanes)
-            each = self.variable(1)
-            if form.count == 1:
-                offset = self.load_longs(offsets)
-                full = self.is_("eq", lanes, LANES)
-                with self.when(self.both(full, self.together(offset))):
-                    self.do(f"store i64 0, ptr {each}")
-                    type_ = f"<{LANES} x {element}>"
-                    found = self.value(
-                        f"load {type_}, ptr {self.at(memory, self.first(offset))}, align {bytes_}"
-                    )
-                    to = self.at(outs[0], self.op("mul", begin, bytes_))
-                    self.do(f"store {type_} {found}, ptr {to}, align {bytes_}")
-            with self.when(self.is_("ne", self.load(each), 0)), self.loop(lanes) as lane:
-                offset = self.load(offsets, self.op("mul", lane, 8))
-                at = self.op("mul", self.op("add", begin, lane), bytes_)
-                taking = self.is_("sge", offset, 0)
-                for out in outs:
-                    self.store(element, 0, out, at)
-                with self.when(taking):
-                    for n, out in enumerate(outs):
-                        here = self.op("add", offset, n * bytes_)
-                        self.store(element, self.load(memory, here, element), out, at)
+            number, memory = self._from(cta, warp)
+            first = self.first(number)
+            begin = self.op("mul", self.op("add", self.op("mul", cta, warps), warp), lanes)
+            with self.when(self.is_("sge", first, 0)):
+                self._load_whole(self.at(memory, first), rooms)
+            with self.when(self.is_("slt", first, 0)):
+                for room in rooms:
+                    self.do(f"store {type_} zeroinitializer, ptr {room}")
+            with self.when(self.is_("eq", first, APART)), self.loop(lanes) as lane:
+                offset = self._lane_offset(number, lane)
+                at = self.op("mul", lane, bytes_)
+                with self.when(self.is_("sge", offset, 0)):
+                    for element_number, room in enumerate(rooms):
+                        here = self.op("add", offset, element_number * bytes_)
+                        self.store(element, self.load(memory, here, element), room, at)
+            for (out, entry), room in zip(outs, rooms, strict=True):
+                with self.when(self.is_("ne", out, "null", "ptr")):
+                    to = self.at(out, self.op("mul", begin, bytes_))
+                    self._put_out(to, entry, room, (cta, warp, lanes))
+
+    def _load_whole(self, from_: str, rooms: list[str]) -> None:
+        """Load what follows each other."""
+        form = self.form
+        bytes_, element = form.bits // 8, f"i{form.bits}"
+        if form.count == 1:
+            type_ = f"<{LANES} x {element}>"
+            found = self.value(f"load {type_}, ptr {from_}, align {bytes_}")
+            self.do(f"store {type_} {found}, ptr {rooms[0]}")
+            return
+        wide, part = f"<{_PART * form.count} x {element}>", f"<{_PART} x {element}>"
+        for lane in range(0, LANES, _PART):
+            at = self.at(from_, lane * form.size)
+            found = self.value(f"load {wide}, ptr {at}, align {bytes_}")
+            for n, room in enumerate(rooms):
+                chosen = ", ".join(f"i32 {form.count * k + n}" for k in range(_PART))
+                one = self.value(
+                    f"shufflevector {wide} {found}, {wide} poison, <{_PART} x i32> <{chosen}>"
+                )
+                self.do(f"store {part} {one}, ptr {self.at(room, lane * bytes_)}, align {bytes_}")
+
+    def _put_out(self, to: str, entry: str, room: str, where: tuple[str, str, str]) -> None:
+        """Let registers have what has been loaded."""
+        form, (cta, warp, lanes) = self.form, where
+        bytes_, element = form.bits // 8, f"i{form.bits}"
+        type_ = f"<{LANES} x {element}>"
+        merged = self.is_("eq", driver.get(self, entry, "mode"), driver.MERGED)
+        single = self.is_("ne", lanes, LANES)
+        with self.when(single):
+            self.store(element, self.load(room, 0, element), to)
+        with self.when(self.value(f"xor i1 {self.value(f'or i1 {single}, {merged}')}, true")):
+            value = self.value(f"load {type_}, ptr {room}")
+            self.do(f"store {type_} {value}, ptr {to}, align {bytes_}")
+        with self.when(merged):
+            old = self._room(type_)
+            before, stride = (
+                driver.place_of(self, entry, cta, warp),
+                driver.get(self, entry, "of_lane"),
+            )
+            copy = self.state[f"copy{bytes_}"]
+            self.do(f"call void {copy}(ptr {old}, ptr {before}, i64 {stride})")
+            taking = self._vector(1, 8, cta, warp)
+            chosen = self.value(f"icmp ne {_BYTES} {taking}, zeroinitializer")
+            value, kept = (self.value(f"load {type_}, ptr {x}") for x in (room, old))
+            both = self.select(chosen, type_, value, kept)
+            self.do(f"store {type_} {both}, ptr {to}, align {bytes_}")
 
     def move_out(self) -> None:
         """Store; of several threads at one place the last one wins."""
         form = self.form
         bytes_, element = form.bits // 8, f"i{form.bits}"
-        type_ = f"<{LANES} x {element}>"
+        keeps = self.is_("ne", self.state["values"], "null", "ptr")
         with self.loop("%ctas") as cta, self.loop("%warps") as warp:
-            offsets, memory = self._from(cta, warp)
-            values = [self._gather(2 + n, form.bits, cta, warp) for n in range(form.count)]
-            each = self.variable(1)
-            if form.count == 1:
-                offset = self.load_longs(offsets)
-                with self.when(self.together(offset)):
-                    self.do(f"store i64 0, ptr {each}")
-                    to = self.at(memory, self.first(offset))
-                    found = self.get(type_, values[0])
-                    self.do(f"store {type_} {found}, ptr {to}, align {bytes_}")
-            with self.when(self.is_("ne", self.load(each), 0)), self.loop(LANES) as lane:
-                offset = self.load(offsets, self.op("mul", lane, 8))
-                with self.when(self.is_("sge", offset, 0)):
-                    for n, value in enumerate(values):
-                        one = self.load(value, self.op("mul", lane, bytes_), element)
-                        here = self.op("add", offset, n * bytes_)
-                        self.store(element, one, memory, here)
+            number, memory = self._from(cta, warp)
+            first = self.first(number)
+            with self.when(self.is_("ne", first, TOUCHES_NOTHING)):
+                values = [self._gather(2 + n, form.bits, cta, warp) for n in range(form.count)]
+                if form.checked and not form.shared:
+                    own = self.op("add", self.op("mul", cta, "%warps"), warp)
+                    with self.when(keeps):
+                        self._keep(values, own)
+                with self.when(self.is_("sge", first, 0)):
+                    self._store_whole(self.at(memory, first), values)
+                with self.when(self.is_("eq", first, APART)), self.loop(LANES) as lane:
+                    offset = self._lane_offset(number, lane)
+                    with self.when(self.is_("sge", offset, 0)):
+                        for n, value in enumerate(values):
+                            one = self.load(value, self.op("mul", lane, bytes_), element)
+                            here = self.op("add", offset, n * bytes_)
+                            self.store(element, one, memory, here)
+
+    def _keep(self, values: list[str], number: str) -> None:
+        """Keep what a warp stores, element by element of all warps."""
+        form = self.form
+        bytes_, type_ = form.bits // 8, f"<{LANES} x i{form.bits}>"
+        all_ = self.op("mul", self.op("mul", "%ctas", "%warps"), LANES * bytes_)
+        own = self.op("mul", number, LANES * bytes_)
+        for n, value in enumerate(values):
+            at = self.op("add", self.op("mul", all_, n), own)
+            found = self.value(f"load {type_}, ptr {value}, align {bytes_}")
+            to = self.at(self.state["values"], at)
+            self.do(f"store {type_} {found}, ptr {to}, align {bytes_}")
+
+    def _store_whole(self, to: str, values: list[str]) -> None:
+        """Store what follows each other."""
+        form = self.form
+        bytes_, element = form.bits // 8, f"i{form.bits}"
+        if form.count == 1:
+            type_ = f"<{LANES} x {element}>"
+            found = self.value(f"load {type_}, ptr {values[0]}, align {bytes_}")
+            self.do(f"store {type_} {found}, ptr {to}, align {bytes_}")
+            return
+        part = f"<{_PART} x {element}>"
+        for lane in range(0, LANES, _PART):
+            parts = []
+            for value in values:
+                at = self.at(value, lane * bytes_)
+                parts.append(self.value(f"load {part}, ptr {at}, align {bytes_}"))
+            width = _PART
+            while len(parts) > 1:
+                half, type_ = len(parts) // 2, f"<{width} x {element}>"
+                # Elements of the one and the other in turns: in the end they are in order.
+                turns = ", ".join(f"i32 {k // 2 + width * (k % 2)}" for k in range(2 * width))
+                parts = [
+                    self.value(
+                        f"shufflevector {type_} {parts[k]}, {type_} {parts[k + half]}, "
+                        f"<{2 * width} x i32> <{turns}>"
+                    )
+                    for k in range(half)
+                ]
+                width *= 2
+            at = self.at(to, lane * form.size)
+            self.do(f"store <{width} x {element}> {parts[0]}, ptr {at}, align {bytes_}")

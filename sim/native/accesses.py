@@ -24,7 +24,7 @@ from ..widths import dtype_of
 from . import access_forms, choice, driver
 from .access_forms import DONE, MOST, MOVE, OUTSIDE, PLAN, PROBE, STATE, Form
 from .choice import waiting
-from .global_checks import GlobalWatch
+from .global_checks import GlobalWatch, Watched
 from .library import Library, library
 from .loads import Moves
 
@@ -36,10 +36,10 @@ _CALL = ctypes.PYFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 5, *[ctypes.c_int
 """A form's function; it is called with the GIL, since it reads Python's objects."""
 
 _AT = {name: n for n, name in enumerate(PLAN)}
+_MODE, _DATA = driver.OUTPUT.index("mode"), driver.OUTPUT.index("data")
 _SIZES = {8: 0, 16: 1, 32: 2, 64: 3}
 _WORK = 8
 """Instructions that numpy executes in about the time of a load or store with checks."""
-_ALL = np.ones((1, 1, LANES), np.bool_)
 
 _asked: Counter[str] = Counter()
 """How often numpy has executed instructions of each form in place of machine code."""
@@ -53,7 +53,7 @@ class State:
         table: what the functions read of it.
         library: the library; None until it is worth loading.
         absent: whether there is none.
-        where: where the offsets of warps are.
+        places: where the offsets of warps are, and the first ones.
     """
 
     def __init__(self, machine: Machine) -> None:
@@ -65,9 +65,10 @@ class State:
         self._data: Array | None = None
         self._shape = (0, 0, 0)
         self._room: list[Array] = []
-        self.where = 0
+        self.places = {"offsets": 0, "firsts": 0}
         self._watch: GlobalWatch | None = None
         self._stamp: Array | None = None
+        self._seen: Array | None = None
         self._written: Array | None = None
 
     def ready(self) -> bool:
@@ -85,12 +86,16 @@ class State:
         machine = self.machine
         if self._shape != machine.shape:
             self._shape = machine.shape
-            threads = machine.shape[0] * machine.shape[1] * LANES
+            warps = machine.shape[0] * machine.shape[1]
+            threads = warps * LANES
             # A thread touches 64 bytes at most, each of which may have a stamp.
-            self._room = [np.empty(threads, np.int64), np.empty(threads * 64, np.uint32)]
-            self.where = self._room[0].ctypes.data
-            self._put("offsets", self._room[0])
-            self._put("stamps", self._room[1])
+            self._room = [np.empty(n, t) for n, t in (
+                (threads, np.int64), (warps, np.int64), (threads * 64, np.uint32)
+            )]  # fmt: skip
+            for name, room in zip(("offsets", "firsts", "stamps"), self._room, strict=True):
+                self._put(name, room)
+                if name != "stamps":
+                    self.places[name] = room.ctypes.data
         memory = machine.memory
         if memory.data is not self._data:
             self._data = memory.data
@@ -102,30 +107,34 @@ class State:
     def _put(self, name: str, array: Array) -> None:
         self.table[STATE.index(name)] = array.ctypes.data
 
+    def keep_values(self, at: int) -> None:
+        """Have the values that are stored kept somewhere; 0 for nowhere."""
+        self.table[STATE.index("values")] = at
+
     def has(self, name: str) -> bool:
         """Whether a function has been loaded, in this launch or by an earlier one."""
         if self.library is None and not self.absent and choice.worth():
             self.ready()
         return self.library is not None and self.library.address(name) is not None
 
-    @property
-    def watch(self) -> Callable[..., bool]:
-        """What checks accesses to global memory: see `GlobalWatch.access`."""
+    def watch(self, observer: Observer) -> GlobalWatch:
+        """What checks accesses to global memory."""
         if self._watch is None:
             assert self.library is not None
-            self._watch = GlobalWatch(self.machine, self.library)
-        return self._watch.access
+            self._watch = GlobalWatch(self.machine, self.library, observer)
+        return self._watch
 
     def follow(self, observer: Observer) -> None:
         """Take note of where the checks of shared memory are."""
         progress, shared = observer.progress, observer.shared
-        if progress.stamp is not self._stamp:
-            self._stamp = progress.stamp
-            seen = np.ascontiguousarray(progress.clocks.seen)
-            self._kept = [np.ascontiguousarray(progress.stamp), seen]
+        if progress.stamp is not self._stamp or progress.clocks.seen is not self._seen:
+            self._stamp, self._seen = progress.stamp, progress.clocks.seen
+            # Copies, which machine code may change.
+            self._kept = [np.array(progress.stamp), np.array(progress.clocks.seen)]
             self._put("stamp", self._kept[0])
-            self._put("seen", seen)
+            self._put("seen", self._kept[1])
             self.table[STATE.index("floor")] = progress.floor
+            self.table[STATE.index("clocks")] = progress.ctas
         if shared.written is not self._written:
             self._written = shared.written
             for name in ("written", "read", "writer", "reader"):
@@ -138,7 +147,7 @@ class Accesses:
     """Gives loads and stores what executes them."""
 
     def __init__(self, machine: Machine) -> None:
-        self._state = State(machine)
+        self.state = State(machine)
 
     def of(self, moves: Moves) -> NativeAccess | None:
         """What executes a load or store; None if numpy has to."""
@@ -146,11 +155,20 @@ class Accesses:
             return None
         if moves.count > MOST:
             return None
-        return NativeAccess(self._state, moves)
+        return NativeAccess(self.state, moves)
 
 
 class NativeAccess:
-    """A load or store."""
+    """A load or store.
+
+    Attributes:
+        form: what is compiled of it.
+        plan: what its function reads.
+        slots: of the registers that it writes.
+        outputs: of a load, the driver's table of these.
+        dtypes: the dtypes of these.
+        address: the function's address, once it is loaded.
+    """
 
     def __init__(self, state: State, moves: Moves) -> None:
         self._state = state
@@ -158,154 +176,228 @@ class NativeAccess:
         self._instruction = moves.instruction
         slot, bits, added = moves.address
         shared, checked = moves.space == "shared", machine.observer is not None
-        form = Form(shared, bool(moves.slots), bits, moves.bits, moves.count, checked)
-        self._form = form
+        form = self.form = Form(shared, bool(moves.slots), bits, moves.bits, moves.count, checked)
         self._address = slot
         self._offsets = moves.offsets
         self._values = moves.values
-        self._dtype = dtype_of(form.bits)
         self._kind = Access.WRITE if form.store else Access.READ
         self._allocation: Allocation | None = None
+        self._watched: Watched | None = None
         self._counts = (0, 0, 0)
         self._pattern = np.zeros(0, np.int64)
         self._shape = (0, 0, 0)
+        self.address = 0
         self._function: Callable[..., int] | None = None
-        plan = self._plan = np.zeros(access_forms.PLAN_BYTES // 8, np.int64)
+        plan = self.plan = np.zeros(access_forms.PLAN_BYTES // 8, np.int64)
         plan[_AT["address"]] = slot
         self._added = wrapped(added - (0 if shared else GLOBAL_BASE))
         plan[_AT["added"]] = self._added
         plan[_AT["position"]] = moves.instruction.position
-        plan[_AT["slots"] : _AT["slots"] + len(moves.slots)] = moves.slots
+        plan[_AT["slot0"] : _AT["slot0"] + len(moves.slots)] = moves.slots
         entries = plan[access_forms.ENTRIES // 8 :].reshape(-1, access_forms.ENTRY // 8)
         size = access_forms.SIZE_OF_ENTRY
         entries[0, size] = _SIZES[bits]
         entries[2:, size] = _SIZES[form.bits]
+        to = [(slot, n) for n, slot in enumerate(moves.targets) if slot is not None]
+        # Of elements that go to one register, the last does.
+        to = [(slot, n) for slot, n in to if dict(to)[slot] == n]
+        self.slots = [slot for slot, _ in to]
+        self.outputs = np.zeros((len(to), len(driver.OUTPUT)), np.int64)
+        for row, (slot, number) in zip(self.outputs, to, strict=True):
+            row[:4] = slot, 0, number, _SIZES[form.bits]
+        self.dtypes = [dtype_of(form.bits)] * len(to)
+        plan[_AT["outputs"]] = len(to)
+        plan[_AT["table"]] = self.outputs.ctypes.data
         self._at = plan.ctypes.data, state.table.ctypes.data, id(machine.registers)
 
-    def load(self) -> list[Array] | None:
-        """The elements that the active threads load; None if numpy has to load them."""
-        if not self._prepare():
-            return None
+    def move(self) -> bool:
+        """Load or store what the active threads do; False if numpy has to."""
+        if not self.prepare():
+            return False
         machine = self._machine
-        found = machine.registers[self._address].shape
         mask = machine.mask
+        outs = [] if self.form.store else self._outs(mask)
+        if not self._access(mask, outs):
+            return False
+        for slot, out in zip(self.slots, outs, strict=True):
+            machine.registers[slot] = out
+        return True
+
+    def _outs(self, mask: Array | None) -> list[Array]:
+        """Arrays for what is loaded."""
+        machine = self._machine
+        registers, shape = machine.registers, machine.shape
+        found: tuple[int, ...] = registers[self._address].shape
         if mask is not None:
             found = np.broadcast_shapes(found, mask.shape)
-        if self._form.shared:
-            found = (machine.shape[0], *found[1:])
-        self._plan[_AT["of_ctas"] : _AT["of_lanes"] + 1] = found
-        outs = [np.empty(found, self._dtype) for _ in range(self._form.count)]
-        return outs if self._access(mask, outs) else None
+        if self.form.shared:
+            found = (shape[0], *found[1:])
+        merged = [
+            machine.merge is not None and registers[s] is not machine.initial[s] for s in self.slots
+        ]
+        if any(merged):
+            found = shape
+        for row, slot, merges in zip(self.outputs, self.slots, merged, strict=True):
+            row[_MODE] = driver.MERGED if merges else driver.FULL
+            if merges:
+                old = registers[slot]
+                strides = [
+                    0 if n == 1 else step for n, step in zip(old.shape, old.strides, strict=True)
+                ]
+                row[_DATA : _DATA + 4] = old.ctypes.data, *strides
+        self.plan[_AT["of_ctas"] : _AT["of_lanes"] + 1] = found
+        return [np.empty(found, dtype) for dtype in self.dtypes]
 
-    def store(self) -> bool:
-        """Store what the active threads have; False if numpy has to."""
-        return self._prepare() and self._access(self._machine.mask, [])
+    @property
+    def mask(self) -> Array | None:
+        """The threads that are active now; None for all."""
+        return self._machine.mask
 
-    def _prepare(self) -> bool:
+    def shapes(self) -> list[tuple[int, ...]]:
+        """Of the arrays for what is loaded, as machine code has found that they have to be."""
+        modes = self.outputs[:, _MODE].tolist()
+        return [(1, 1, 1) if mode == driver.UNIFORM else self._machine.shape for mode in modes]
+
+    def make_room(self) -> None:
+        """Have room for a record of it."""
+        assert self._watched is not None
+        self._watched.make_room()
+
+    def unwatched(self, observer: Observer) -> bool:
+        """Whether nobody needs to watch it: it reads what nobody may write."""
+        allocation = self._allocation
+        if allocation is None or allocation.writable:
+            return False
+        return observer.global_.footprint is None
+
+    def prepare(self) -> bool:
         """Whether machine code may be used."""
-        state, machine, form = self._state, self._machine, self._form
+        state, machine, form = self._state, self._machine, self.form
         if _asked[form.name] < choice.AFTER and not state.has(form.name):
             _asked[form.name] += 1
             return False
         if not state.ready():
             return False
-        if self._function is None:
-            self._function = _compiled(state, form)
+        self.begin()
         observer = machine.observer
         if observer is not None:
-            taint = observer.taint
-            if taint.replaying or taint.active or observer.orders is not None:
+            if not may_follow(observer):
                 return False
             if form.shared and not self._follow(observer):
                 return False
-        if self._shape != machine.shape:
-            self._begin()
+            if not form.shared and form.store and follows_stores(observer):
+                return False
         return True
 
-    def _begin(self) -> None:
-        """Begin a wave of another shape, or the first."""
-        machine, plan = self._machine, self._plan
+    def begin(self) -> None:
+        """Have the function, and begin a wave of another shape, or the first."""
+        machine, plan = self._machine, self.plan
+        if self._function is None:
+            self.address, self._function = _compiled(self._state, self.form)
+        if self._shape == machine.shape:
+            return
         self._shape = machine.shape
-        self._pattern = self._pattern[:0]
         memory = machine.memory
-        if self._form.shared:
-            size = memory.shared_bytes if self._form.checked else memory.shared_stride
+        if self.form.shared:
+            size = memory.shared_bytes if self.form.checked else memory.shared_stride
             plan[_AT["low"]], plan[_AT["high"]] = 0, size
-        elif not self._form.checked:
+            if self.form.checked:
+                ctas, warps, lanes = machine.shape
+                self._pattern = np.zeros(ctas * warps * lanes, np.int64)
+                plan[_AT["pattern"]] = self._pattern.ctypes.data
+                plan[_AT["known"]] = 0
+        elif not self.form.checked:
             plan[_AT["low"]], plan[_AT["high"]] = 0, memory.data.size
 
     def _follow(self, observer: Observer) -> bool:
         """Whether the checks of shared memory are in a state that machine code knows."""
         if observer.in_flight is not None or observer.peer_races.visitors:
             return False
-        if not observer.shared.follows(self._form.size):
+        if not observer.shared.follows(self.form.size):
             return False
         self._state.follow(observer)
         return True
 
     def _access(self, mask: Array | None, outs: list[Array]) -> bool:
         """Check and move."""
-        machine, form, plan = self._machine, self._form, self._plan
+        machine, form, plan = self._machine, self.form, self.plan
         ctas, warps, _ = machine.shape
-        varies = machine.registers[self._address].shape[0] > 1 or (
-            mask is not None and mask.shape[0] > 1
-        )
         observer = machine.observer
-        rows = ctas if varies else 1
-        if observer is not None and form.shared:
-            if varies and observer.progress.ctas != ctas:
-                return False
-            rows = observer.progress.ctas
-            if self._pattern.size != rows * warps * LANES:
-                self._pattern = np.full(rows * warps * LANES, -2, np.int64)
-                plan[_AT["pattern"]] = self._pattern.ctypes.data
-        plan[_AT["rows"]] = rows
-        given = (*self._at, id(outs), id(_ALL if mask is None else mask), ctas, warps)
+        self._state.keep_values(0)
+        given = (*self._at, id(outs), None if mask is None else id(mask), ctas, warps)
         if observer is None:
             return self._run(*given, PROBE | MOVE) == DONE
-        if form.shared:
-            if self._run(*given, PROBE | MOVE) != DONE:
-                return False
-            if form.store:
-                observer.shared.stored_apart()
-            self._count(observer, mask)
-            return True
-        return self._access_global(observer, mask, given)
+        if not form.shared:
+            return self._access_global(observer, mask, given)
+        if self._run(*given, PROBE | MOVE) != DONE:
+            return False
+        if form.store:
+            observer.shared.stored_apart()
+        if not plan[_AT["same"]]:
+            self.learn(observer, mask)
+        self.count_shared(observer, 1)
+        return True
 
-    def _run(self, *given: int) -> int:
+    def _run(self, *given: int | None) -> int:
         assert self._function is not None
         return self._function(*given)
 
-    def _count(self, observer: Observer, mask: Array | None) -> None:
-        """Count wavefronts of shared memory: those of the last time, if the pattern is the same."""
-        position, form = self._instruction.position, self._form
-        counts = observer.traffic.accesses[position]
-        if self._plan[_AT["same"]]:
-            requests, wavefronts, conflicts = self._counts
-            counts.requests += requests
-            counts.wavefronts += wavefronts
-            counts.conflicts += conflicts
-            return
+    def learn(self, observer: Observer, mask: Array | None) -> None:
+        """Find the wavefronts that the present pattern of addresses takes."""
+        counts = observer.traffic.accesses[self._instruction.position]
         before = counts.requests, counts.wavefronts, counts.conflicts
         observer.traffic.count_shared(
-            self._instruction, self._offsets(), form.size, mask, self._kind, None
+            self._instruction, self._offsets(), self.form.size, mask, self._kind, None
         )
-        self._counts = (
-            counts.requests - before[0],
-            counts.wavefronts - before[1],
-            counts.conflicts - before[2],
+        after = counts.requests, counts.wavefronts, counts.conflicts
+        requests, wavefronts, conflicts = (b - a for a, b in zip(before, after, strict=True))
+        self._counts = requests, wavefronts, conflicts
+        counts.requests, counts.wavefronts, counts.conflicts = before
+        self.plan[_AT["known"]] = 1
+
+    def count_shared(self, observer: Observer, times: int) -> None:
+        """Count wavefronts of shared memory: those of the last pattern, so often."""
+        counts = observer.traffic.accesses[self._instruction.position]
+        requests, wavefronts, conflicts = self._counts
+        counts.requests += times * requests
+        counts.wavefronts += times * wavefronts
+        counts.conflicts += times * conflicts
+
+    def count_global(self, observer: Observer, requests: int, sectors: int) -> None:
+        """Count sectors of global memory."""
+        counts = observer.traffic.accesses[self._instruction.position]
+        counts.requests += requests
+        counts.sectors += sectors
+
+    def watched(self, observer: Observer) -> Watched | None:
+        """What watches it, where machine code may; None if numpy has to, or nobody needs to."""
+        allocation = self._allocation
+        if self._watched is None:
+            watch = self._state.watch(observer)
+            form = self.form
+            self._watched = Watched(watch, self._instruction, self._kind, form.bits, form.count)
+        places = {**self._state.places, "accessed": self.plan.ctypes.data}
+        if allocation is None or not self._watched.attach(observer, allocation, places):
+            return None
+        return self._watched
+
+    def forget_stale(self) -> bool:
+        """Whether the allocation that it accessed the last time is still there."""
+        allocation = self._allocation
+        here = allocation is not None and (
+            self._machine.memory.allocation(allocation.start) is allocation
         )
+        if not here:
+            self._allocation = None
+            self.plan[_AT["low"]] = self.plan[_AT["high"]] = 0
+        return here
 
     def _access_global(
-        self, observer: Observer, mask: Array | None, given: tuple[int, ...]
+        self, observer: Observer, mask: Array | None, given: tuple[int | None, ...]
     ) -> bool:
         """Check by machine code whether it is legal, count and remember it as numpy does."""
-        machine, form, plan = self._machine, self._form, self._plan
-        if form.store and observer.shared.copies.pending:
-            return False
-        allocation = self._allocation
-        if allocation is None or machine.memory.allocation(allocation.start) is not allocation:
-            plan[_AT["low"]], plan[_AT["high"]] = 0, 0
+        machine, form, plan = self._machine, self.form, self.plan
+        self.forget_stale()
         found = self._run(*given, PROBE)
         if found == OUTSIDE:
             allocation = machine.memory.allocation(int(plan[_AT["lowest"]]))
@@ -316,26 +408,38 @@ class NativeAccess:
             found = self._run(*given, PROBE)
         if found != DONE:
             return False
-        counts = observer.traffic.accesses[self._instruction.position]
         times = machine.shape[0] // int(plan[_AT["rows"]])
-        counts.requests += int(plan[_AT["requests"]]) * times
-        counts.sectors += int(plan[_AT["sectors"]]) * times
+        self.count_global(
+            observer, int(plan[_AT["requests"]]) * times, int(plan[_AT["sectors"]]) * times
+        )
         values = self._values() if form.store else None
+        watched = self.watched(observer)
         late = LateOffsets(machine.registers[self._address], self._added)
-        offsets = self._state.where, int(plan[_AT["rows"]]), late
-        if allocation is None or not self._state.watch(
-            observer, self._instruction, allocation, offsets, form.size, mask, self._kind, values
-        ):
+        if watched is not None and watched.access(observer, late, mask, values):
+            self._state.keep_values(watched.values)
+        else:
             observer.global_.access(
-                self._instruction, allocation, self._offsets(), form.size, mask, self._kind, values
+                self._instruction,
+                self._allocation,
+                self._offsets(),
+                form.size,
+                mask,
+                self._kind,
+                values,
             )
         done = self._run(*given, MOVE)
         assert done == DONE
         return True
 
 
-def _compiled(state: State, form: Form) -> Callable[..., int]:
-    """The function of a form."""
+def may_follow(observer: Observer) -> bool:
+    """Whether machine code may access memory while it is watched."""
+    taint = observer.taint
+    return not (taint.replaying or taint.active or observer.orders is not None)
+
+
+def _compiled(state: State, form: Form) -> tuple[int, Callable[..., int]]:
+    """The function of a form, and where it is."""
     library = state.library
     assert library is not None
     if library.address(form.name) is None:
@@ -344,4 +448,9 @@ def _compiled(state: State, form: Form) -> Callable[..., int]:
         library.load({form.name: function(form)}, access_forms.DECLARED)
     address = library.address(form.name)
     assert address is not None
-    return _CALL(address)
+    return address, _CALL(address)
+
+
+def follows_stores(observer: Observer) -> bool:
+    """Whether numpy follows each store to global memory."""
+    return observer.shared.copies.pending or observer.global_.proxies is not None

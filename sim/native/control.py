@@ -15,10 +15,13 @@ from ..blocks import Code, End
 from ..frames import Frame
 from ..groups import TOGETHER, Group
 from ..machine import Machine
-from . import control_forms, driver
-from .control_forms import BLOCK, GROUP, GROUPS, STATE, STRETCH
+from . import control_forms, control_tables, driver
+from .accesses import Accesses
+from .control_checks import Checks
+from .control_parts import Ready
+from .control_tables import BLOCK, GROUP, GROUPS, PART_OF, STATE
 from .library import Library
-from .stretches import Stretch
+from .parts import Parts, StretchPart
 
 if TYPE_CHECKING:
     from ..queues import Queues
@@ -28,8 +31,13 @@ _AT = {name: n for n, name in enumerate(STATE)}
 _OF_GROUP = {name: n for n, name in enumerate(GROUP)}
 _OF_BLOCK = {name: n for n, name in enumerate(BLOCK)}
 
-BLOCKS = 2000
-"""Blocks that machine code runs before Python looks up."""
+BLOCKS, WARPS = 2000, 20_000
+"""Blocks that machine code runs before Python looks up, and warps that do one, at most."""
+_OF_PARTS = (
+    control_tables.ARRAYS, control_tables.REFUSED, control_tables.STEP, control_tables.COUNT,
+    control_tables.ROOM, control_tables.PART,
+)  # fmt: skip
+"""How it comes back from the middle of a block."""
 _TRIES, _FEW = 4, 4
 """After so many beginnings at a block, so many blocks each must have been run on average: to begin
 takes about as long as numpy takes for so many."""
@@ -60,46 +68,46 @@ class _Blocks:
     Attributes:
         frame: the frame.
         table: what machine code reads of them.
-        stretches: those of each block that is for machine code.
+        parts: those of each block that is for machine code.
         tries: how often machine code began at a block, and how many it has run in all of these.
     """
 
     def __init__(self, frame: Frame) -> None:
         self.frame = frame
         self.table = np.zeros((len(frame.blocks), len(BLOCK)), np.int64)
-        self.stretches: dict[int, list[_Ready]] = {}
+        self.parts: dict[int, list[Ready]] = {}
         self.tries: dict[int, tuple[int, int]] = {}
         self._kept: list[Array] = []
+        self._shape = (0, 0, 0)
 
-    def add(self, number: int, code: Code) -> None:
+    def add(self, number: int, code: Code, checks: Checks) -> None:
         """A block is for machine code from now on."""
-        ready = [_Ready(step) for step in code.native or () if isinstance(step, Stretch)]
-        rows = np.array([one.row for one in ready], np.int64).reshape(-1, len(STRETCH))
+        assert isinstance(code.native, Parts)
+        rows = np.zeros((len(code.native.parts), len(PART_OF)), np.int64)
+        ready = [Ready(part, row) for part, row in zip(code.native.parts, rows, strict=True)]
+        for one in ready:
+            one.renew(checks)
         self._kept.append(rows)
-        self.stretches[number] = ready
+        self.parts[number] = ready
         end, row = code.end, self.table[number]
         assert isinstance(end.where, int)
         assert isinstance(end.otherwise, int)
         values = {
-            "stretches": len(ready), "table": rows.ctypes.data, "steps": len(code.steps),
+            "parts": len(ready), "table": rows.ctypes.data, "steps": len(code.steps),
             "slot": -1 if end.slot is None else end.slot, "negated": end.negated,
             "where": end.where, "otherwise": end.otherwise, "native": 1,
         }  # fmt: skip
         for name, value in values.items():
             row[_OF_BLOCK[name]] = value
 
-
-class _Ready:
-    """A stretch with arrays for its results."""
-
-    def __init__(self, stretch: Stretch) -> None:
-        self.stretch = stretch
-        self.outs: list[Array] = stretch.arrays()
-        self._dtypes = np.array([id(array.dtype) for array in self.outs], np.int64)
-        self._kept = np.zeros(len(self.outs), np.int64)
-        self.row = (
-            stretch.plan, id(self.outs), self._dtypes.ctypes.data, self._kept.ctypes.data,
-        )  # fmt: skip
+    def renew(self, checks: Checks, machine: Machine) -> None:
+        """Take note of what has become of loads and stores since the last time."""
+        if self._shape == machine.shape and machine.heap is None:
+            return
+        self._shape = machine.shape
+        for parts in self.parts.values():
+            for ready in parts:
+                ready.renew(checks)
 
 
 class Control:
@@ -125,14 +133,19 @@ class Control:
         self._masks = np.zeros((0, 0), np.bool_)
         self._blocks: dict[int, _Blocks] = {}
         self._shape = (0, 0, 0)
+        self._some = self._one = np.zeros((0, 0, 0), np.bool_)
+        assert isinstance(machine.accesses, Accesses)
+        self._accesses = machine.accesses.state
+        self._checks = Checks(machine, self._accesses)
         functions = {
             "run": library.address("run"), "describe": library.address("describe"),
-            "copy": library.address("copy1"),
+            "copy": library.address("copy1"), "own": library.address("own"),
         }  # fmt: skip
         given = {
             "groups": self._groups.ctypes.data, "registers": id(machine.registers),
             "initial": id(machine.initial), "types": library.types.ctypes.data,
-            "entry": self._entry.ctypes.data, **functions,
+            "entry": self._entry.ctypes.data, "access": self._accesses.table.ctypes.data,
+            **functions,
         }  # fmt: skip
         for field, value in given.items():
             assert value is not None
@@ -156,39 +169,76 @@ class Control:
         Returns:
             How it came back; None if it has not begun.
         """
-        queues, machine = scheduler.queues, self._machine
-        if not _eligible(queues, group, code):
+        queues, machine, checks = scheduler.queues, self._machine, self._checks
+        if not _eligible(queues, group, code) or not self._accesses.ready():
             return None
         blocks = self.blocks(group.frame)
         first = group.block
         tries, runs = blocks.tries.get(first, (0, 0))
         if tries >= _TRIES and runs < _FEW * tries:
             return None
+        if not checks.enter():
+            return None
         if not blocks.table[group.block, 0]:
-            blocks.add(group.block, code)
+            blocks.add(group.block, code, checks)
+        blocks.renew(checks, machine)
         self._begin(scheduler, group, blocks)
         state, at = self._state, self._state.ctypes.data
         while True:
             status = self._run(at)
-            current = self._groups[state[_AT["current"]]]
-            if status in (control_forms.ARRAYS, control_forms.REFUSED):
-                number, index = int(current[_OF_GROUP["block"]]), int(state[_AT["resume"]]) - 1
-                ready = blocks.stretches[number][index]
-                if status == control_forms.REFUSED or not ready.stretch.renew(ready.outs):
-                    mask = self._mask_of(current)
-                    machine.mask = None if mask.all() else mask
-                    whole = current[_OF_GROUP["threads"]] == state[_AT["whole"]]
-                    machine.merge = None if whole else mask
-                    ready.stretch()
-                    ready.outs[:] = ready.stretch.arrays()
-                    state[_AT["resume"]] = index + 2
+            if status == control_tables.PAUSE:
+                runs += self._note(blocks)
+                state[_AT["budget"]] = self._budget
                 continue
-            runs += self._note(blocks)
-            if status != control_forms.PAUSE:
-                break
-            state[_AT["budget"]] = BLOCKS
+            if status in _OF_PARTS and self._help(blocks, status):
+                continue
+            break
+        checks.leave()
+        runs += self._note(blocks)
         blocks.tries[first] = tries + 1, runs
         return self._end(scheduler, group, blocks, status)
+
+    def _help(self, blocks: _Blocks, status: int) -> bool:
+        """Do what a part of a block needs; False where the group goes on without machine code."""
+        machine, state = self._machine, self._state
+        current = self._groups[state[_AT["current"]]]
+        number, index = int(current[_OF_GROUP["block"]]), int(state[_AT["resume"]]) - 1
+        ready = blocks.parts[number][index]
+        if status == control_tables.ARRAYS and ready.arrays():
+            return True
+        if status == control_tables.ROOM:
+            ready.make_room()
+            return True
+        mask = self._mask_of(current)
+        machine.mask = None if mask.all() else mask
+        whole = current[_OF_GROUP["threads"]] == state[_AT["whole"]]
+        machine.merge = None if whole else mask
+        checks = self._checks
+        if status == control_tables.COUNT:
+            ready.learn(checks)
+            return True
+        if isinstance(ready.part, StretchPart):
+            ready.part.stretch()
+            ready.outs[:] = ready.part.stretch.arrays()
+            state[_AT["resume"]] = index + 2
+            return True
+        if status == control_tables.PART:
+            return False
+        checks.leave()
+        done = ready.step()
+        if checks.enter():
+            ready.renew(checks)
+        else:
+            done, state[_AT["resume"]] = False, index + 1 + done
+        if done:
+            state[_AT["resume"]] = index + 2
+        return done
+
+    @property
+    def _budget(self) -> int:
+        """Blocks to run before Python looks up."""
+        shape = self._machine.shape
+        return max(1, min(BLOCKS, WARPS // (shape[0] * shape[1])))
 
     def _begin(self, scheduler: Scheduling, group: Group, blocks: _Blocks) -> None:
         """Take over the groups of the scheduler."""
@@ -199,6 +249,11 @@ class Control:
             self._masks = np.zeros((GROUPS, *shape), np.bool_)
             size = self._masks[0].nbytes
             groups[:, _OF_GROUP["mask"]] = self._masks.ctypes.data + size * np.arange(GROUPS)
+            self._views = list(self._masks)
+            groups[:, _OF_GROUP["array"]] = [id(view) for view in self._views]
+            self._some, self._one = np.zeros(shape, np.bool_), np.zeros((1, *shape[1:]), np.bool_)
+            for name, array in (("some", self._some), ("one", self._one)):
+                state[_AT[name]], state[_AT[f"{name}_array"]] = array.ctypes.data, id(array)
         size = shape[0] * shape[1] * LANES
         whole = size if machine.live is None else int(np.count_nonzero(machine.live))
         groups[:, 0] = -1
@@ -209,10 +264,13 @@ class Control:
             self._masks[number] = True if one.mask is None else one.mask
         scheduler.queues.groups.clear()
         state[_AT["blocks"]] = blocks.table.ctypes.data
+        state[_AT["checks"]] = self._checks.address
+        state[_AT["watch"]] = self._checks.watch_function
         state[_AT["ctas"] : _AT["turn"]] = shape[0], shape[1], whole
         state[_AT["turn"] : _AT["sequence"]] = scheduler.turn, machine.steps, scheduler.max_steps
         state[_AT["sequence"]] = GROUPS
-        state[_AT["current"]], state[_AT["resume"]], state[_AT["budget"]] = 0, 0, BLOCKS
+        state[_AT["current"]] = state[_AT["resume"]] = 0
+        state[_AT["budget"]] = self._budget
 
     def _note(self, blocks: _Blocks) -> int:
         """Count what has been executed; the blocks in all."""
@@ -224,8 +282,8 @@ class Control:
             code = blocks.frame.translated[number]
             assert code is not None
             code.count(0, entered, threads)
-            for ready in blocks.stretches[number]:
-                ready.stretch.heat(runs * warps)
+            for ready in blocks.parts[number]:
+                ready.note(runs * warps, self._machine.observer)
         count = int(table[:, first].sum())
         table[:, first : first + 3] = 0
         return count
@@ -241,20 +299,34 @@ class Control:
         scheduler.turn, machine.steps = (int(n) for n in state[_AT["turn"] : _AT["max_steps"]])
         current = int(state[_AT["current"]])
         queued = [n for n in range(GROUPS) if groups[n, 0] >= 0]
-        if status in (control_forms.ALONE, control_forms.BRANCH):
+        alone = status not in (control_tables.LEAVE, control_tables.PAUSE)
+        if alone:
             queued.remove(current)
             self._restore(group, groups[current])
         for number in sorted(queued, key=lambda n: int(groups[n, _OF_GROUP["sequence"]])):
             one = Group(blocks.frame, 0, 0, None, None, 0, 0)
             self._restore(one, groups[number])
             scheduler.queues.groups[one.key] = one
-        if status == control_forms.LEAVE:
+        if status == control_tables.LEAVE:
             # Whoever is told of an error is told of the threads that came last.
             mask = self._mask_of(groups[int(state[_AT["last"]])])
             machine.mask = None if mask.all() else mask
             return Came.QUEUED
         machine.mask, machine.merge = group.mask, group.merge
-        return Came.ALONE if status == control_forms.ALONE else Came.BRANCH
+        if status in _OF_PARTS:
+            self._go_on(group, blocks, int(state[_AT["resume"]]) - 1)
+            return Came.ALONE
+        return Came.ALONE if status == control_tables.ALONE else Came.BRANCH
+
+    def _go_on(self, group: Group, blocks: _Blocks, part: int) -> None:
+        """Let a group go on with a part of its block, which is counted then."""
+        code = blocks.frame.translated[group.block]
+        assert code is not None
+        parts = blocks.parts[group.block]
+        index = parts[part].part.index if part < len(parts) else len(code.steps)
+        code.count(index, -group.warps, -group.threads)
+        self._machine.steps -= len(code.steps) - index + 1
+        group.index = index
 
     def _restore(self, group: Group, row: Array) -> None:
         """Let a group be what machine code has made of it."""
@@ -268,9 +340,7 @@ class Control:
 def _eligible(queues: Queues, group: Group, code: Code) -> bool:
     """Whether machine code may schedule the groups."""
     native = code.native
-    if native is None or group.index or type(code.end) is not End:
-        return False
-    if native and code.steps[0] is not native[0]:  # values are followed
+    if native is None or group.index or type(code.end) is not End or not native.of(code):
         return False
     if queues.parked or queues.resting or len(queues.groups) > GROUPS - 2:
         return False

@@ -1,10 +1,11 @@
-"""The scheduler in LLVM IR, while groups of threads stand at blocks that are stretches alone.
+"""The scheduler in LLVM IR, while groups of threads stand at blocks of parts alone (`parts`).
 
     advance(state) -> i64
 
 It does what `Scheduler.run` and `Scheduler.advance` do with groups of one frame, none of which
 waits: executes blocks, sends groups where branches lead, splits and joins them, and picks the next
-as `order.Together` does. `state` holds the tables below; the answer says why it came back.
+as `order.Together` does. `state` holds the tables of `control_tables`; the answer says why it came
+back.
 """
 
 from __future__ import annotations
@@ -12,103 +13,42 @@ from __future__ import annotations
 from tilec.isa import LANES
 
 from ..order import PATIENCE
-from . import driver
-from .lanes import Lanes
-
-LEAVE, ALONE, ARRAYS, REFUSED, BRANCH, PAUSE = range(6)
-"""All groups are queued, and the next is not for machine code; one group is left, likewise, and
-goes on in its turn; a stretch needs arrays for its results, or numpy; numpy has to decide a branch;
-or it has run so many blocks that it is time to look up."""
+from . import driver, part_forms
+from .control_tables import (
+    ALONE,
+    BARRIER,
+    BLOCK,
+    BRANCH,
+    BYTES,
+    DONE,
+    GLOBAL,
+    GROUPS,
+    LEAVE,
+    PART,
+    PART_OF,
+    PAUSE,
+    SHARED,
+    STEP,
+    STRETCH,
+    WATCHED,
+    ControlText,
+    field_at,
+)
 
 NAME = "advance_groups"
-GROUPS = 16
-"""Groups at most."""
-
-STATE = (
-    "groups", "blocks", "registers", "initial", "types", "run", "describe", "entry", "copy",
-    "ctas", "warps", "whole", "turn", "steps", "max_steps", "sequence", "current", "resume",
-    "budget", "last",
-)  # fmt: skip
-"""Fields, 8 bytes each: tables; the lists of registers; the driver's table of types and functions;
-an entry of the driver's for predicates; the shape of the wave; threads that have not exited; the
-scheduler's counters; the next place in the order of entering; the group that runs; the number, from
-1, of the stretch that it goes on with, or 0 before a block; how many blocks may be run; and the
-group that was queued last."""
-_POINTERS = 9
-
-GROUP = ("block", "threads", "warps", "turn", "boost", "sequence", "mask")
-"""Fields of a group: as of `Group`; -1 for the block of none. `sequence` is its place among those
-that are queued, and `mask` points to a byte for each thread."""
-
-BLOCK = (
-    "native", "stretches", "table", "steps", "slot", "negated", "where", "otherwise",
-    "runs", "entered_warps", "entered_threads",
-)  # fmt: skip
-"""Fields of a block: whether it is for machine code; its stretches; its steps; the predicate that
-decides at its end, or -1; where the threads go then; how often it has run, for how many warps and
-threads."""
-
-STRETCH = ("plan", "outs", "dtypes", "kept")
-"""Fields of a stretch: its plan, the list of arrays for its results, these arrays' dtypes, and room
-for what stood in the list."""
-
-_FLAGS = 0x1 | 0x4 | 0x100 | 0x400
-"""numpy's flags of an array of its own, in C's order, aligned and writable."""
-_BYTES = f"<{LANES} x i8>"
 
 DECLARED = frozenset({"declare i32 @llvm.ctpop.i32(i32)", "declare i64 @llvm.smax.i64(i64, i64)"})
 """What the functions declare."""
 
 
-def _field(fields: tuple[str, ...], name: str) -> int:
-    return 8 * fields.index(name)
-
-
-class _Text(Lanes):
-    """A function that reads the state."""
-
-    def state(self, name: str) -> str:
-        pointer = STATE.index(name) < _POINTERS
-        return self.load("%state", _field(STATE, name), "ptr" if pointer else "i64")
-
-    def set_state(self, name: str, value: str | int) -> None:
-        self.store("i64", value, "%state", _field(STATE, name))
-
-    def group(self, number: str) -> str:
-        """The row of a group."""
-        return self.at(self.state("groups"), self.op("mul", number, 8 * len(GROUP)))
-
-    def of_group(self, row: str, name: str) -> str:
-        return self.load(row, _field(GROUP, name), "ptr" if name == "mask" else "i64")
-
-    def set_group(self, row: str, name: str, value: str | int) -> None:
-        self.store("i64", value, row, _field(GROUP, name))
-
-    def block(self, number: str) -> str:
-        """The row of a block."""
-        return self.at(self.state("blocks"), self.op("mul", number, 8 * len(BLOCK)))
-
-    def of_block(self, row: str, name: str) -> str:
-        return self.load(row, _field(BLOCK, name), "ptr" if name == "table" else "i64")
-
-    def add(self, pointer: str, offset: int, more: str | int) -> None:
-        self.store("i64", self.op("add", self.load(pointer, offset), more), pointer, offset)
-
-    def truth(self, condition: str) -> str:
-        return self.value(f"zext i1 {condition} to i64")
-
-    def not_(self, condition: str) -> str:
-        return self.value(f"xor i1 {condition}, true")
-
-
 def _count() -> str:
     """`count_threads(state, row)`: have a group know its threads and warps by its mask."""
-    f = _Text("define internal void @count_threads(ptr %state, ptr %row)")
+    f = ControlText("define internal void @count_threads(ptr %state, ptr %row)")
     threads, warps = f.variable(), f.variable()
     mask = f.of_group("%row", "mask")
     with f.loop(f.op("mul", f.state("ctas"), f.state("warps"))) as n:
-        bits = f.value(f"load {_BYTES}, ptr {f.at(mask, f.op('mul', n, LANES))}, align 1")
-        chosen = f.value(f"icmp ne {_BYTES} {bits}, zeroinitializer")
+        bits = f.value(f"load {BYTES}, ptr {f.at(mask, f.op('mul', n, LANES))}, align 1")
+        chosen = f.value(f"icmp ne {BYTES} {bits}, zeroinitializer")
         number = f.value(f"bitcast <{LANES} x i1> {chosen} to i32")
         count = f.value(f"call i32 @llvm.ctpop.i32(i32 {number})")
         f.add(threads, 0, f.value(f"zext i32 {count} to i64"))
@@ -121,7 +61,7 @@ def _count() -> str:
 
 def _enter() -> str:
     """`enter(state, number)`: queue a group, with one that stands at the same block if any does."""
-    f = _Text("define internal void @enter(ptr %state, i64 %number)")
+    f = ControlText("define internal void @enter(ptr %state, i64 %number)")
     own = f.group("%number")
     block = f.of_group(own, "block")
     with f.loop(GROUPS) as n:
@@ -131,9 +71,9 @@ def _enter() -> str:
             masks = f.of_group(own, "mask"), f.of_group(other, "mask")
             with f.loop(f.op("mul", f.state("ctas"), f.state("warps"))) as warp:
                 at = f.op("mul", warp, LANES)
-                a, b = (f.value(f"load {_BYTES}, ptr {f.at(m, at)}, align 1") for m in masks)
-                both = f.value(f"or {_BYTES} {a}, {b}")
-                f.do(f"store {_BYTES} {both}, ptr {f.at(masks[1], at)}, align 1")
+                a, b = (f.value(f"load {BYTES}, ptr {f.at(m, at)}, align 1") for m in masks)
+                both = f.value(f"or {BYTES} {a}, {b}")
+                f.do(f"store {BYTES} {both}, ptr {f.at(masks[1], at)}, align 1")
             f.do(f"call void @count_threads(ptr %state, ptr {other})")
             f.set_group(other, "turn", f.of_group(own, "turn"))
             boosts = f.of_group(own, "boost"), f.of_group(other, "boost")
@@ -151,7 +91,7 @@ def _enter() -> str:
 
 def _pick() -> str:
     """`pick(state, turn)`: the group that runs in a turn, by its number."""
-    f = _Text("define internal i64 @pick(ptr %state, i64 %turn)")
+    f = ControlText("define internal i64 @pick(ptr %state, i64 %turn)")
     count, only = f.variable(), f.variable()
     oldest, boosted, lowest = f.variable(-1), f.variable(-1), f.variable(-1)
 
@@ -187,146 +127,51 @@ def _pick() -> str:
     return f.end()
 
 
-def _fits() -> str:
-    """`fits(state, array, entry, dtype)`: whether an array is for a result, and nobody else's."""
-    f = _Text("define internal i64 @fits(ptr %state, ptr %array, ptr %entry, i64 %dtype)")
-    mode = f.load("%entry", 8 * driver.OUTPUT.index("mode"))
-    one = f.is_("eq", mode, driver.UNIFORM)
-    flags = f.value(f"and i32 {f.load('%array', driver.DATA + 48, 'i32')}, {_FLAGS}")
-    wrong = [
-        f.is_("ne", f.load("%array", 0), 1),
-        f.is_("ne", f.load("%array", driver.DATA + 32), 0),
-        f.is_("ne", f.load("%array", driver.DATA + 40), "%dtype"),
-        f.is_("ne", f.load("%array", driver.DATA + 8, "i32"), 3, "i32"),
-        f.is_("ne", flags, _FLAGS, "i32"),
-    ]
-    some = wrong[0]
-    for other in wrong[1:]:
-        some = f.value(f"or i1 {some}, {other}")
-    with f.when(some):
-        f.leave(0)
-    extents = f.load("%array", driver.DATA + 16, "ptr")
-    for axis, extent in enumerate((f.state("ctas"), f.state("warps"), LANES)):
-        wanted = f.value(f"select i1 {one}, i64 1, i64 {extent}")
-        with f.when(f.is_("ne", f.load(extents, 8 * axis), wanted)):
-            f.leave(0)
-    f.do("ret i64 1")
-    return f.end()
-
-
-def _results(f: _Text) -> tuple[str, str, str]:
-    """Of a stretch: how many results it has, the table of them, and the list of their arrays."""
-    plan, outs = (f.load("%stretch", _field(STRETCH, n), "ptr") for n in ("plan", "outs"))
-    number = f.load(plan, 8 * driver.PLAN.index("outputs"))
-    table = f.load(plan, 8 * driver.PLAN.index("output_table"), "ptr")
-    return number, table, f.load(outs, driver.ITEMS, "ptr")
-
-
-def _register(f: _Text, entry: str) -> str:
-    """Where the list of registers has that of a result."""
-    registers = f.load(f.state("registers"), driver.ITEMS, "ptr")
-    return f.at(registers, f.op("mul", f.load(entry, 8 * driver.OUTPUT.index("slot")), 8))
-
-
-def _lend() -> str:
-    """`lend(state, stretch)`: whether there is an array for each result.
-
-    Registers that nobody else has are written in place: they stand in the list of arrays while the
-    stretch is executed, and what stood there is kept.
-    """
-    f = _Text("define internal i64 @lend(ptr %state, ptr %stretch)")
-    number, table, items = _results(f)
-    dtypes, kept = (f.load("%stretch", _field(STRETCH, n), "ptr") for n in ("dtypes", "kept"))
-    with f.loop(number) as n:
-        at = f.op("mul", n, 8)
-        entry = f.at(table, f.op("mul", n, 8 * len(driver.OUTPUT)))
-        dtype, spare = f.load(dtypes, at), f.load(items, at, "ptr")
-        register = f.load(_register(f, entry), 0, "ptr")
-        given = f"ptr {entry}, i64 {dtype}"
-        own = f.value(f"call i64 @fits(ptr %state, ptr {register}, {given})")
-        f.store("ptr", "null", kept, at)
-        with f.when(f.is_("ne", own, 0)):
-            f.store("ptr", spare, kept, at)
-            f.store("ptr", register, items, at)
-        with f.when(f.is_("eq", own, 0)):
-            new = f.value(f"call i64 @fits(ptr %state, ptr {spare}, {given})")
-            with f.when(f.is_("eq", new, 0)):
-                with f.loop(n) as before:
-                    place = f.op("mul", before, 8)
-                    other = f.load(kept, place, "ptr")
-                    with f.when(f.is_("ne", other, "null", "ptr")):
-                        f.store("ptr", other, items, place)
-                f.leave(0)
-    f.do("ret i64 1")
-    return f.end()
-
-
-def _exchange() -> str:
-    """`exchange(state, stretch, done)`: let registers be the results, and keep what they were."""
-    f = _Text("define internal void @exchange(ptr %state, ptr %stretch, i1 %done)")
-    number, table, items = _results(f)
-    kept = f.load("%stretch", _field(STRETCH, "kept"), "ptr")
-    with f.loop(number) as n:
-        at = f.op("mul", n, 8)
-        entry = f.at(table, f.op("mul", n, 8 * len(driver.OUTPUT)))
-        spare = f.load(kept, at, "ptr")
-        with f.when(f.is_("ne", spare, "null", "ptr")):
-            f.store("ptr", spare, items, at)
-        with f.when(f.both(f.is_("eq", spare, "null", "ptr"), "%done")):
-            place = _register(f, entry)
-            new, old = f.load(items, at, "ptr"), f.load(place, 0, "ptr")
-            f.store("ptr", old, items, at)
-            f.store("ptr", new, place)
-    f.do("ret void")
-    return f.end()
-
-
 def _part() -> str:
     """`part(state, row, other, negated)`: leave in `other` who does not take a branch.
 
     The predicates are in the entry. The answer is how many take it; the mask of the group becomes
     theirs unless that is all or none.
     """
-    f = _Text("define internal i64 @part(ptr %state, ptr %row, ptr %other, i64 %negated)")
+    f = ControlText("define internal i64 @part(ptr %state, ptr %row, ptr %other, i64 %negated)")
     taken, left = f.variable(), f.variable()
     mask, rest = f.of_group("%row", "mask"), f.of_group("%other", "mask")
     entry, copy = f.state("entry"), f.state("copy")
-    room = f.keep(_BYTES, "zeroinitializer")
+    room = f.keep(BYTES, "zeroinitializer")
     flip = f.value("trunc i64 %negated to i8")
-    flips = f.spread(_BYTES, "i8", flip)
+    flips = f.spread(BYTES, "i8", flip)
     stride = driver.get(f, entry, "of_lane")
     ctas, warps = f.state("ctas"), f.state("warps")
     with f.loop(ctas) as cta, f.loop(warps) as warp:
         from_ = driver.place_of(f, entry, cta, warp)
         f.do(f"call void {copy}(ptr {room}, ptr {from_}, i64 {stride})")
-        found = f.value(f"icmp ne {_BYTES} {f.get(_BYTES, room)}, zeroinitializer")
-        byte = f.value(f"zext <{LANES} x i1> {found} to {_BYTES}")
-        holds = f.value(f"xor {_BYTES} {byte}, {flips}")
+        found = f.value(f"icmp ne {BYTES} {f.get(BYTES, room)}, zeroinitializer")
+        byte = f.value(f"zext <{LANES} x i1> {found} to {BYTES}")
+        holds = f.value(f"xor {BYTES} {byte}, {flips}")
         at = f.op("mul", f.op("add", f.op("mul", cta, warps), warp), LANES)
-        own = f.value(f"load {_BYTES}, ptr {f.at(mask, at)}, align 1")
-        goes = f.value(f"and {_BYTES} {own}, {holds}")
-        stays = f.value(f"xor {_BYTES} {own}, {goes}")
-        f.do(f"store {_BYTES} {stays}, ptr {f.at(rest, at)}, align 1")
+        own = f.value(f"load {BYTES}, ptr {f.at(mask, at)}, align 1")
+        goes = f.value(f"and {BYTES} {own}, {holds}")
+        stays = f.value(f"xor {BYTES} {own}, {goes}")
+        f.do(f"store {BYTES} {stays}, ptr {f.at(rest, at)}, align 1")
         for bytes_, variable in ((goes, taken), (stays, left)):
-            some = f.value(f"icmp ne {_BYTES} {bytes_}, zeroinitializer")
+            some = f.value(f"icmp ne {BYTES} {bytes_}, zeroinitializer")
             number = f.value(f"bitcast <{LANES} x i1> {some} to i32")
             count = f.value(f"call i32 @llvm.ctpop.i32(i32 {number})")
             f.add(variable, 0, f.value(f"zext i32 {count} to i64"))
     split = f.both(f.is_("ne", f.load(taken), 0), f.is_("ne", f.load(left), 0))
     with f.when(split), f.loop(f.op("mul", ctas, warps)) as n:
         at = f.op("mul", n, LANES)
-        own, stays = (f.value(f"load {_BYTES}, ptr {f.at(m, at)}, align 1") for m in (mask, rest))
-        goes = f.value(f"xor {_BYTES} {own}, {stays}")
-        f.do(f"store {_BYTES} {goes}, ptr {f.at(mask, at)}, align 1")
+        own, stays = (f.value(f"load {BYTES}, ptr {f.at(m, at)}, align 1") for m in (mask, rest))
+        goes = f.value(f"xor {BYTES} {own}, {stays}")
+        f.do(f"store {BYTES} {goes}, ptr {f.at(mask, at)}, align 1")
     f.do(f"ret i64 {f.load(taken)}")
     return f.end()
 
 
 def _advance() -> str:
-    f = _Text(f"define i64 @{NAME}(ptr %state)")
+    f = ControlText(f"define i64 @{NAME}(ptr %state)")
     ctas, warps, whole = (f.state(name) for name in ("ctas", "warps", "whole"))
-    run = f.state("run")
-    registers, initial = f.state("registers"), f.state("initial")
+    registers = f.state("registers")
     f.label("execute")
     number = f.state("current")
     row = f.group(number)
@@ -338,33 +183,37 @@ def _advance() -> str:
         with f.when(f.is_("eq", f.state("budget"), 0)):
             f.leave(PAUSE)
         f.set_state("budget", f.op("sub", f.state("budget"), 1))
-        f.add(block, _field(BLOCK, "runs"), 1)
-        f.add(block, _field(BLOCK, "entered_warps"), f.of_group(row, "warps"))
-        f.add(block, _field(BLOCK, "entered_threads"), f.of_group(row, "threads"))
+        f.add(block, field_at(BLOCK, "runs"), 1)
+        f.add(block, field_at(BLOCK, "entered_warps"), f.of_group(row, "warps"))
+        f.add(block, field_at(BLOCK, "entered_threads"), f.of_group(row, "threads"))
         steps = f.op("add", f.of_block(block, "steps"), 1)
         f.set_state("steps", f.op("add", f.state("steps"), steps))
     every = f.is_("eq", f.of_group(row, "threads"), whole)
-    merge = f.value(f"select i1 {every}, ptr null, ptr {f.of_group(row, 'mask')}")
+    mask, array = f.of_group(row, "mask"), f.of_group(row, "array")
+    merge = f.value(f"select i1 {every}, ptr null, ptr {mask}")
     table = f.of_block(block, "table")
     begin = f.value(f"call i64 @llvm.smax.i64(i64 {f.op('sub', resume, 1)}, i64 0)")
-    with f.loop(f.op("sub", f.of_block(block, "stretches"), begin)) as n:
+    size = f.op("mul", f.op("mul", ctas, warps), LANES)
+    all_ = f.is_("eq", f.of_group(row, "threads"), size)
+    chosen = f.value(f"select i1 {all_}, ptr null, ptr {array}")
+    with f.loop(f.op("sub", f.of_block(block, "parts"), begin)) as n:
         now = f.op("add", n, begin)
-        stretch = f.at(table, f.op("mul", now, 8 * len(STRETCH)))
-        fits = f.value(f"call i64 @lend(ptr %state, ptr {stretch})")
-        with f.when(f.is_("eq", fits, 0)):
+        part = f.at(table, f.op("mul", now, 8 * len(PART_OF)))
+        kind, found = f.of_part(part, "kind"), f.variable(STEP)
+        with f.when(f.is_("eq", kind, STRETCH)):
+            given = f"ptr %state, ptr {part}, ptr {merge}"
+            f.do(f"store i64 {f.value(f'call i64 @stretch({given})')}, ptr {found}")
+        moves = [f.is_("eq", kind, one) for one in (SHARED, GLOBAL, WATCHED)]
+        with f.when(f.either(*moves)):
+            given = f"ptr %state, ptr {part}, ptr {merge}, ptr {chosen}, ptr {row}"
+            f.do(f"store i64 {f.value(f'call i64 @guarded({given})')}, ptr {found}")
+        with f.when(f.is_("eq", kind, BARRIER)):
+            f.do(f"store i64 {PART}, ptr {found}")
+            with f.when(all_):
+                f.do(f"store i64 {f.value('call i64 @meet(ptr %state)')}, ptr {found}")
+        with f.when(f.is_("ne", f.load(found), DONE)):
             f.set_state("resume", f.op("add", now, 1))
-            f.leave(ARRAYS)
-        plan, outs = (f.load(stretch, _field(STRETCH, name), "ptr") for name in STRETCH[:2])
-        status = f.value(
-            f"call i64 {run}(ptr {plan}, ptr {registers}, ptr {initial}, ptr {outs}, "
-            f"ptr {merge}, i64 {ctas}, i64 {warps})"
-        )
-        done = f.is_("eq", status, driver.DONE)
-        f.do(f"call void @exchange(ptr %state, ptr {stretch}, i1 {done})")
-        with f.when(f.not_(done)):
-            f.set_state("resume", f.op("add", now, 1))
-            again = f.is_("eq", status, driver.RESHAPE)
-            f.leave(f.value(f"select i1 {again}, i64 {ARRAYS}, i64 {REFUSED}"))
+            f.leave(f.load(found))
     f.set_state("resume", 0)
     f.set_group(row, "turn", f.state("turn"))
     # Where the threads go
@@ -434,5 +283,5 @@ def _advance() -> str:
 
 def text() -> str:
     """The IR of the functions."""
-    parts = (_count(), _enter(), _pick(), _fits(), _lend(), _exchange(), _part(), _advance())
+    parts = (_count(), _enter(), _pick(), part_forms.text(), _part(), _advance())
     return "\n".join(parts)

@@ -1,8 +1,8 @@
 """The loop that executes a stretch, in LLVM IR.
 
 It reads numpy's arrays where they lie, by the layout of CPython's and numpy's objects
-(`PyListObject`, `PyArrayObject_fields` of numpy's C API). `library` tries that layout on arrays
-before it is relied on.
+(`PyObject`, `PyListObject`, `PyArrayObject_fields` of numpy's C API). `library` tries that layout
+on arrays before it is relied on.
 
     run(plan, registers, initial, outs, merge, ctas, warps) -> i64
 
@@ -56,11 +56,17 @@ MOST_PLACES = 8
 
 _HEAD = object.__basicsize__
 ITEMS = _HEAD + 8  # ob_size, then ob_item
-DATA, _RANK, _EXTENTS, _STRIDES, _DESCR = _HEAD, _HEAD + 8, _HEAD + 16, _HEAD + 24, _HEAD + 40
+REFERENCES = 0
+DATA, _RANK, EXTENTS, _STRIDES, BASE, _DESCR, FLAGS = (
+    _HEAD, _HEAD + 8, _HEAD + 16, _HEAD + 24, _HEAD + 32, _HEAD + 40, _HEAD + 48,
+)  # fmt: skip
 _TYPE = _HEAD - 8
 _OF_A_SIZE = 4
 _SIZES = (1, 2, 4, 8)
 
+
+_PLAIN = 0x1 | 0x4 | 0x100 | 0x400
+"""numpy's flags of an array of its own, in C's order, aligned and writable."""
 
 SHARED = ("describe", *(f"copy{size}" for size in _SIZES))
 """Functions of the driver that others call too."""
@@ -133,7 +139,7 @@ def describe() -> str:
     with f.when(f.value(f"xor i1 {known}, true")):
         f.leave(0)
     _set(f, "%entry", "data", f.load("%array", DATA))
-    extents, strides = (f.load("%array", at, "ptr") for at in (_EXTENTS, _STRIDES))
+    extents, strides = (f.load("%array", at, "ptr") for at in (EXTENTS, _STRIDES))
     several = f.variable()
     for axis, field in enumerate(("of_cta", "of_warp", "of_lane")):
         one = f.is_("eq", f.load(extents, 8 * axis), 1)
@@ -142,6 +148,24 @@ def describe() -> str:
         more = f.value(f"select i1 {one}, i64 0, i64 1")
         f.do(f"store i64 {f.op('or', f.load(several), more)}, ptr {several}")
     f.do(f"ret i64 {f.op('sub', 2, f.load(several))}")
+    return f.end()
+
+
+def own() -> str:
+    """`own(array, dtype)`: whether an array may be written in place, since nobody else has it."""
+    f = Text("define i64 @own(ptr %array, i64 %dtype)")
+    flags = f.value(f"and i32 {f.load('%array', FLAGS, 'i32')}, {_PLAIN}")
+    wrong = [
+        f.is_("ne", f.load("%array", REFERENCES), 1),
+        f.is_("ne", f.load("%array", BASE), 0),
+        f.is_("ne", f.load("%array", _DESCR), "%dtype"),
+        f.is_("ne", f.load("%array", _RANK, "i32"), 3, "i32"),
+        f.is_("ne", flags, _PLAIN, "i32"),
+    ]
+    some = wrong[0]
+    for other in wrong[1:]:
+        some = f.value(f"or i1 {some}, {other}")
+    f.do(f"ret i64 {f.value(f'select i1 {some}, i64 0, i64 1')}")
     return f.end()
 
 
@@ -321,5 +345,12 @@ define i64 @look(ptr %list, ptr %entry, ptr %types) {
   %kind = call i64 @describe(ptr %array, ptr %entry, ptr %types)
   ret i64 %kind
 }
+define i64 @look_at_own(ptr %list, i64 %dtype) {
+  %at = getelementptr i8, ptr %list, i64 ITEMS
+  %items = load ptr, ptr %at
+  %array = load ptr, ptr %items
+  %found = call i64 @own(ptr %array, i64 %dtype)
+  ret i64 %found
+}
 """.replace("ITEMS", str(ITEMS))
-    return "\n".join((*copies(), describe(), probe, _run()))
+    return "\n".join((*copies(), describe(), own(), probe, _run()))

@@ -12,6 +12,10 @@ from .accesses import Accesses
 from .choice import waiting
 from .control import Control
 from .library import library
+from .parts import AccessPart, BarrierPart, Part, Parts, StretchPart, only_parts, other_part
+
+MANY = 64
+"""Warps for which numpy takes longer over a stretch than it takes to prepare it."""
 
 
 class Native:
@@ -29,17 +33,23 @@ class Native:
             return
         end = code.end
         pure = type(end) is End and isinstance(end.where, int) and isinstance(end.otherwise, int)
-        pure = pure and all(stretches.form_of(binding) is not None for binding in bindings)
+        forms = [stretches.form_of(binding) for binding in bindings]
+        pure = pure and only_parts(bindings, forms)
         if pure and not bindings:
-            code.native = []
+            code.native = Parts(())
         found = []
-        for first, forms in stretches.runs(bindings, 1 if pure else stretches.SHORTEST):
-            stretch = _Cold(code, first, bindings[first : first + len(forms)], forms)
-            code.steps[first] = stretch.step
+        for first, run in stretches.runs(forms, 1 if pure else stretches.SHORTEST):
+            stretch = _Cold(code, first, bindings[first : first + len(run)], run)
             found.append(stretch)
         if pure:
+            inside = {n for one in found for n in one.places}
+            rest = [n for n in range(len(bindings)) if n not in inside]
+            others = (other_part(n, bindings[n], code.steps[n]) for n in rest)
+            block = _Block(code, found, [part for part in others if part is not None])
             for stretch in found:
-                stretch.all_of_block = found
+                stretch.block = block
+        for stretch in found:
+            code.steps[stretch.places.start] = stretch.step
 
     def control(self) -> Control | None:
         """What schedules groups by machine code, once there are stretches."""
@@ -54,27 +64,64 @@ class Native:
         return choice.worth() and library() is not None
 
 
+class _Block:
+    """A block that consists of what machine code executes, once all of it is ready."""
+
+    def __init__(
+        self, code: Code, cold: Sequence[_Cold], others: Sequence[AccessPart | BarrierPart]
+    ) -> None:
+        self._code = code
+        self._cold = cold
+        self._others = others
+
+    def warm(self) -> None:
+        """Let machine code have the block if all stretches are ready."""
+        parts: list[Part] = list(self._others)
+        for cold in self._cold:
+            if cold.stretch is None:
+                return
+            parts.append(StretchPart(cold.places.start, cold.stretch))
+        self._code.native = Parts(sorted(parts, key=lambda part: part.index))
+
+
 class _Cold:
-    """A stretch that numpy executes, until it has been executed some times."""
+    """A stretch that numpy executes, until it has been executed some times.
+
+    Attributes:
+        places: of its instructions in the block.
+        stretch: the stretch, once it is worth it.
+        block: its block, if that consists of what machine code executes.
+    """
 
     def __init__(
         self, code: Code, first: int, bindings: Sequence[Binding], forms: Sequence[stretches.Form]
     ) -> None:
         self._code = code
-        self._first = first
+        self.places = range(first, first + len(forms))
         self._bindings = bindings
         self._forms = forms
         self._steps = code.steps[first : first + len(forms)]
         self._times = 0
-        self._stretch: stretches.Stretch | None = None
-        self.all_of_block: Sequence[_Cold] = ()
+        self.stretch: stretches.Stretch | None = None
+        self.block: _Block | None = None
 
     def step(self) -> None:
         """The first instruction, or all of the stretch."""
         self._times += 1
-        if self._times > choice.AFTER and self._warm():
+        if (self._times > choice.AFTER or self._known()) and self._warm():
             return
         self._steps[0]()
+
+    def _known(self) -> bool:
+        """Whether it is worth it already, since all that it needs is there."""
+        shape = self._bindings[0].machine.shape
+        many = shape[0] * shape[1] >= MANY
+        if (self._times == 1 and not many) or not choice.worth():
+            return False
+        found = library()
+        return found is not None and all(
+            found.address(form.name) is not None for form in self._forms
+        )
 
     def _warm(self) -> bool:
         """Have machine code execute the stretch from now on, this time included."""
@@ -82,15 +129,14 @@ class _Cold:
         if waiting(count):
             return False
         found = library()
-        first, last = self._first, self._first + count
+        first, last = self.places.start, self.places.stop
         if found is None:
             self._code.steps[first] = self._steps[0]
             return False
         stretch = stretches.build(found, self._bindings, self._forms, self._steps)
-        self._stretch = stretch
-        warm = [one._stretch for one in self.all_of_block if one._stretch is not None]
-        if warm and len(warm) == len(self.all_of_block):
-            self._code.native = warm
+        self.stretch = stretch
+        if self.block is not None:
+            self.block.warm()
         # What is left of this pass over the block finds the rest of the stretch done.
         self._code.steps[first:last] = [stretch, *[_done] * (count - 1)]
         stretch()

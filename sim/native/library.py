@@ -51,7 +51,8 @@ class Library:
         self._target = target
         self._engines: list[Any] = []
         self._addresses: dict[str, int] = {}
-        self.load({"run": driver.text()}, frozenset(), ("run", "look", *driver.SHARED))
+        names = ("run", "look", "look_at_own", "own", *driver.SHARED)
+        self.load({"run": driver.text()}, frozenset(), names)
         self.run: Callable[..., int] = RUN(self._addresses["run"])
 
     def address(self, name: str) -> int | None:
@@ -157,10 +158,40 @@ class Library:
             expected = [array.ctypes.data, *strides]
             if kind != (2 if array.size == 1 else 1) or list(entry[data : data + 4]) != expected:
                 return False
+        if not self._knows_its_own():
+            return False
         strangers = (base.astype(np.uint64), base[0], np.uint32(1), base.astype(">u4"))
         return not any(
             look(id(held), entry.ctypes.data, self.types.ctypes.data)
             for held in ([stranger] for stranger in strangers)
+        )
+
+    def _knows_its_own(self) -> bool:
+        """Whether it is known of arrays who else has them."""
+        look = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64)(
+            self._addresses["look_at_own"]
+        )
+        dtype, shape = np.dtype(np.uint32), (2, 3, LANES)
+
+        def owns(held: list[Array], dtype: np.dtype[Any] = dtype) -> bool:
+            found: int = look(id(held), id(dtype))
+            return found == 1
+
+        shared, locked = np.empty(shape, dtype), [np.empty(shape, dtype)]
+        locked[0].setflags(write=False)
+        others = (
+            [shared],
+            locked,
+            [shared[:]],
+            [np.empty(shape[1:], dtype)],
+            [np.empty(shape, dtype, order="F")],
+            [np.empty(shape, np.uint64)],
+        )
+        mine = [np.empty(shape, dtype)]
+        return (
+            owns(mine)
+            and not owns(mine, np.dtype(np.uint64))
+            and not any(owns(other) for other in others)
         )
 
 

@@ -21,6 +21,7 @@ class Moves:
         bits: of an element.
         count: of elements.
         slots: those of what is stored; none of a load.
+        targets: those that a load writes, None of `_`; none of a store.
         offsets: gives the offsets in the space.
         values: gives the chunks that are stored, low to high.
     """
@@ -31,6 +32,7 @@ class Moves:
     bits: int
     count: int
     slots: Sequence[int]
+    targets: Sequence[int | None]
     offsets: Callable[[], Array]
     values: Callable[[], list[Array]]
 
@@ -38,11 +40,8 @@ class Moves:
 class Mover(Protocol):
     """Executes a load or store, if it can."""
 
-    def load(self) -> list[Array] | None:
-        """The elements that the active threads load; None if numpy has to load them."""
-
-    def store(self) -> bool:
-        """Store what the active threads have; False if numpy has to."""
+    def move(self) -> bool:
+        """Load or store what the active threads do; False if numpy has to."""
 
 
 class Movers(Protocol):

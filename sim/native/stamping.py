@@ -12,8 +12,20 @@ from contextlib import contextmanager
 from tilec.isa import LANES
 
 from ..checks.stamps import PENDING, SEVERAL, THREAD, TIME
-from .access_forms import MOVE, PROBE, REFUSED, AccessText, Form
+from .access_forms import (
+    APART,
+    MOVE,
+    NEW,
+    PATTERN,
+    PLAN,
+    PROBE,
+    REFUSED,
+    AccessText,
+    Form,
+)
 from .lanes import BITS, INTS, splat
+
+_LANES = "<" + ", ".join(f"i32 {lane}" for lane in range(LANES)) + ">"
 
 
 class StampingText(AccessText):
@@ -22,6 +34,7 @@ class StampingText(AccessText):
     def __init__(self, form: Form) -> None:
         super().__init__(form)
         self.width = self.op("lshr", form.size, self.state["shift"])
+        self.width_bits = self.op("sub", form.size.bit_length() - 1, self.state["shift"])
 
     def _of(self, name: str, granule: str) -> str:
         """Where something of a granule is."""
@@ -32,18 +45,33 @@ class StampingText(AccessText):
         own = self.op("mul", cta, self.state["granules"])
         return self.op("add", self.op("lshr", offset, self.state["shift"]), own)
 
-    def _ahead(self, cta: str, number: str) -> tuple[str, str]:
-        """Whether lanes touch a granule each, which follow each other; and the first."""
-        offsets = self.offsets(number)
-        whole = self.both(self.is_("eq", self.width, 1), self.together(offsets))
-        return whole, self._granule(self.first(offsets), cta)
-
-    def _several(self, granule: str) -> str:
+    def _wide(self, granule: str) -> str:
         """The stamps of as many granules as a warp has lanes."""
         return self.value(f"load {INTS}, ptr {granule}, align 4")
 
-    def _put_several(self, stamps: str, granule: str) -> None:
+    def _put_wide(self, stamps: str, granule: str) -> None:
         self.do(f"store {INTS} {stamps}, ptr {granule}, align 4")
+
+    @contextmanager
+    def _parts(self, first: str, cta: str) -> Iterator[tuple[str, str]]:
+        """The granules of a warp whose lanes follow each other, as many as lanes at a time.
+
+        Gives the first of them, and how many come before.
+        """
+        begin = self._granule(first, cta)
+        with self.loop(self.width) as part:
+            before = self.op("mul", part, LANES)
+            yield self.op("add", begin, before), before
+
+    def _own(self, number: str, before: str) -> str:
+        """The stamps of the threads that touch granules of a part."""
+        lowest = self.load(self.state["stamp"], self.op("mul", number, 4 * LANES), "i32")
+        first = self.spread(INTS, "i32", self.value(f"trunc i64 {before} to i32"))
+        each = self.lanes("add", INTS, first, _LANES)
+        by = self.spread(INTS, "i32", self.value(f"trunc i64 {self.width_bits} to i32"))
+        return self.lanes(
+            "add", INTS, self.spread(INTS, "i32", lowest), self.lanes("lshr", INTS, each, by)
+        )
 
     @contextmanager
     def _each(self, cta: str, number: str) -> Iterator[tuple[str, str, str]]:
@@ -52,10 +80,20 @@ class StampingText(AccessText):
             thread = self.op("add", self.op("mul", number, LANES), lane)
             offset = self.load(self.state["offsets"], self.op("mul", thread, 8))
             with self.when(self.is_("sge", offset, 0)):
-                first = self._granule(offset, cta)
+                begin = self._granule(offset, cta)
                 with self.loop(self.width) as part:
                     many = self.op("add", self.op("mul", thread, self.width), part)
-                    yield thread, self.op("add", first, part), many
+                    yield thread, self.op("add", begin, part), many
+
+    @contextmanager
+    def _each_whole(self, cta: str, number: str, first: str) -> Iterator[tuple[str, str, str]]:
+        """The same of a warp whose lanes follow each other."""
+        begin = self._granule(first, cta)
+        with self.loop(LANES) as lane, self.loop(self.width) as part:
+            thread = self.op("add", self.op("mul", number, LANES), lane)
+            inside = self.op("add", self.op("mul", lane, self.width), part)
+            many = self.op("add", self.op("mul", thread, self.width), part)
+            yield thread, self.op("add", begin, inside), many
 
     def _mine(self, thread: str) -> str:
         return self.load(self.state["stamp"], self.op("mul", thread, 4), "i32")
@@ -70,34 +108,42 @@ class StampingText(AccessText):
         names = ("written", "read") if self.form.store else ("written",)
         floor = self.value(f"trunc i64 {self.state['floor']} to i32")
         floors = self.spread(INTS, "i32", floor)
+
+        def look_at(cta: str, warp: str, thread: str, granule: str) -> None:
+            for name in names:
+                stamp = self._stamp(granule, name)
+                if not self.form.store:
+                    with self.when(self.is_("eq", stamp, 0, "i32")):
+                        self.leave(REFUSED)
+                time = self.value(f"lshr i32 {stamp}, {TIME}")
+                with self.when(self.is_("ugt", time, floor, "i32")):
+                    self._leave_unless_seen(cta, warp, self._mine(thread), stamp, time)
+
         with self.rows() as (cta, warp, number):
-            close = self.variable(1)
-            whole, first = self._ahead(cta, number)
-            with self.when(whole):
-                late = self.keep(BITS, "zeroinitializer")
-                for name in names:
-                    stamps = self._several(self._of(name, first))
-                    if not self.form.store:
-                        blank = self.lanes("icmp eq", INTS, stamps, "zeroinitializer")
-                        with self.when(self.any(blank)):
-                            self.leave(REFUSED)
-                    time = self.lanes("lshr", INTS, stamps, splat(TIME, 32))
-                    new = self.lanes("icmp ugt", INTS, time, floors)
-                    self.put(BITS, self.lanes("or", BITS, self.get(BITS, late), new), late)
-                found = self.value(f"zext i1 {self.any(self.get(BITS, late))} to i64")
-                self.do(f"store i64 {found}, ptr {close}")
+            first = self.first(number)
+            with self.when(self.is_("sge", first, 0)):
+                late = self.variable()
+                with self._parts(first, cta) as (granule, _):
+                    for name in names:
+                        stamps = self._wide(self._of(name, granule))
+                        if not self.form.store:
+                            blank = self.lanes("icmp eq", INTS, stamps, "zeroinitializer")
+                            with self.when(self.any(blank)):
+                                self.leave(REFUSED)
+                        time = self.lanes("lshr", INTS, stamps, splat(TIME, 32))
+                        new = self.any(self.lanes("icmp ugt", INTS, time, floors))
+                        with self.when(new):
+                            self.do(f"store i64 1, ptr {late}")
+                with (
+                    self.when(self.is_("ne", self.load(late), 0)),
+                    self._each_whole(cta, number, first) as (thread, granule, _),
+                ):
+                    look_at(cta, warp, thread, granule)
             with (
-                self.when(self.is_("ne", self.load(close), 0)),
+                self.when(self.is_("eq", first, APART)),
                 self._each(cta, number) as (thread, granule, _),
             ):
-                for name in names:
-                    stamp = self._stamp(granule, name)
-                    if not self.form.store:
-                        with self.when(self.is_("eq", stamp, 0, "i32")):
-                            self.leave(REFUSED)
-                    time = self.value(f"lshr i32 {stamp}, {TIME}")
-                    with self.when(self.is_("ugt", time, floor, "i32")):
-                        self._leave_unless_seen(cta, warp, self._mine(thread), stamp, time)
+                look_at(cta, warp, thread, granule)
 
     def _leave_unless_seen(self, cta: str, warp: str, mine: str, stamp: str, time: str) -> None:
         """Leave if a stamp is another thread's that the warp has not seen, or several's."""
@@ -126,16 +172,20 @@ class StampingText(AccessText):
                 self.do(f"store i64 1, ptr {twice}")
 
         with self.rows() as (cta, _, number):
-            whole, first = self._ahead(cta, number)
-            with self.when(whole):
-                at = self.op("mul", number, 4 * LANES)
-                mine = self._several(self.at(self.state["stamp"], at))
-                before = self._several(self._of("written", first))
-                note(self.any(self._now(INTS, before, mine)))
-                self._put_several(before, self.at(self.state["stamps"], at))
-                self._put_several(mine, self._of("written", first))
+            first = self.first(number)
             with (
-                self.when(self.value(f"xor i1 {whole}, true")),
+                self.when(self.is_("sge", first, 0)),
+                self._parts(first, cta) as (granule, before),
+            ):
+                mine = self._own(number, before)
+                was = self._wide(self._of("written", granule))
+                note(self.any(self._now(INTS, was, mine)))
+                many = self.op("mul", number, self.op("mul", self.width, LANES))
+                kept = self.op("mul", self.op("add", many, before), 4)
+                self._put_wide(was, self.at(self.state["stamps"], kept))
+                self._put_wide(mine, self._of("written", granule))
+            with (
+                self.when(self.is_("eq", first, APART)),
                 self._each(cta, number) as (thread, granule, many),
             ):
                 mine = self._mine(thread)
@@ -144,40 +194,60 @@ class StampingText(AccessText):
                 self.store("i32", before, self.state["stamps"], self.op("mul", many, 4))
                 self.store("i32", mine, self._of("written", granule))
         with self.when(self.is_("ne", self.load(twice), 0)):
-            with self.rows() as (cta, _, number), self._each(cta, number) as (thread, granule, n):
-                before = self.load(self.state["stamps"], self.op("mul", n, 4), "i32")
-                old = self._now("i32", before, self._mine(thread))
-                with self.when(self.value(f"xor i1 {old}, true")):
-                    self.store("i32", before, self._of("written", granule))
+            self._take_back()
             self.leave(REFUSED)
         position = self.value(f"trunc i64 {self.plan['position']} to i32")
         positions = self.spread(INTS, "i32", position)
         with self.rows() as (cta, _, number):
-            whole, first = self._ahead(cta, number)
-            with self.when(whole):
-                self._put_several(positions, self._of("writer", first))
-                self._put_several("zeroinitializer", self._of("read", first))
+            first = self.first(number)
+            with self.when(self.is_("sge", first, 0)), self._parts(first, cta) as (granule, _):
+                self._put_wide(positions, self._of("writer", granule))
+                self._put_wide("zeroinitializer", self._of("read", granule))
             with (
-                self.when(self.value(f"xor i1 {whole}, true")),
+                self.when(self.is_("eq", first, APART)),
                 self._each(cta, number) as (_, granule, _),
             ):
                 self.store("i32", position, self._of("writer", granule))
                 self.store("i32", 0, self._of("read", granule))
+
+    def _take_back(self) -> None:
+        """Let the stamps of writes be as they were."""
+
+        def take_back(thread: str, granule: str, many: str) -> None:
+            before = self.load(self.state["stamps"], self.op("mul", many, 4), "i32")
+            old = self._now("i32", before, self._mine(thread))
+            with self.when(self.value(f"xor i1 {old}, true")):
+                self.store("i32", before, self._of("written", granule))
+
+        with self.rows() as (cta, _, number):
+            first = self.first(number)
+            with (
+                self.when(self.is_("sge", first, 0)),
+                self._each_whole(cta, number, first) as (thread, granule, many),
+            ):
+                take_back(thread, granule, many)
+            with (
+                self.when(self.is_("eq", first, APART)),
+                self._each(cta, number) as (thread, granule, many),
+            ):
+                take_back(thread, granule, many)
 
     def stamp_loads(self) -> None:
         """Stamp what is read; granules that several threads read at one time say so."""
         position = self.value(f"trunc i64 {self.plan['position']} to i32")
         positions = self.spread(INTS, "i32", position)
         with self.rows() as (cta, _, number):
-            whole, first = self._ahead(cta, number)
-            with self.when(whole):
-                at = self.op("mul", number, 4 * LANES)
-                mine = self._several(self.at(self.state["stamp"], at))
-                read = self._of("read", first)
-                self._put_several(self._read(INTS, self._several(read), mine), read)
-                self._put_several(positions, self._of("reader", first))
+            first = self.first(number)
             with (
-                self.when(self.value(f"xor i1 {whole}, true")),
+                self.when(self.is_("sge", first, 0)),
+                self._parts(first, cta) as (granule, before),
+            ):
+                read = self._of("read", granule)
+                mine = self._own(number, before)
+                self._put_wide(self._read(INTS, self._wide(read), mine), read)
+                self._put_wide(positions, self._of("reader", granule))
+            with (
+                self.when(self.is_("eq", first, APART)),
                 self._each(cta, number) as (thread, granule, _),
             ):
                 found = self._read("i32", self._stamp(granule, "read"), self._mine(thread))
@@ -235,6 +305,10 @@ def function(form: Form) -> str:
             else:
                 f.stamp_loads()
             f.compare()
+            new = f.is_("eq", f.load("%plan", 8 * PLAN.index("same")), 0)
+            asked = f.is_("ne", f.op("and", "%phase", PATTERN), 0)
+            with f.when(f.both(new, asked)):
+                f.leave(NEW)
         elif form.checked:
             f.count_sectors()
     with f.when(f.is_("ne", f.op("and", "%phase", MOVE), 0)):

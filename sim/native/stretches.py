@@ -97,11 +97,12 @@ def form_of(binding: Binding) -> Form | None:
     return find_form(computes, _constants(binding, computes))
 
 
-def runs(bindings: Sequence[Binding], shortest: int = SHORTEST) -> Iterator[tuple[int, list[Form]]]:
-    """Where stretches begin, and the forms of their instructions, so many at least."""
+def runs(
+    known: Sequence[Form | None], shortest: int = SHORTEST
+) -> Iterator[tuple[int, list[Form]]]:
+    """Where stretches of so many instructions at least begin, and their forms, by those of all."""
     first, forms = 0, list[Form]()
-    for index, binding in enumerate(bindings):
-        found = form_of(binding)
+    for index, found in enumerate(known):
         if found is not None and len(forms) < LONGEST:
             forms.append(found)
             continue
@@ -339,13 +340,7 @@ class Stretch:
         """
         before = self._shapes
         self._reshape(self._machine.shape)
-        new = False
-        for number, (shape, dtype) in enumerate(zip(self._shapes, self._dtypes, strict=True)):
-            array = outs[number]
-            own = array.base is None and array.flags.owndata and getrefcount(array) <= _OWN
-            if array.shape != shape or array.dtype is not dtype or not own:
-                outs[number], new = np.empty(shape, dtype), True
-            del array
+        new = renewed(outs, self._shapes, self._dtypes)
         return new or self._shapes != before
 
     def heat(self, warps: int) -> None:
@@ -372,6 +367,20 @@ class Stretch:
         modes = self._outputs[:, driver.OUTPUT.index("mode")].tolist()
         self._shapes = [(1, 1, 1) if mode == driver.UNIFORM else shape for mode in modes]
         self._shape = shape
+
+
+def renewed(
+    outs: list[Array], shapes: Sequence[tuple[int, ...]], dtypes: Sequence[np.dtype]
+) -> bool:
+    """Have arrays of some shapes and dtypes, of nobody else's, in a list; whether any is new."""
+    new = False
+    for number, (shape, dtype) in enumerate(zip(shapes, dtypes, strict=True)):
+        array = outs[number]
+        own = array.base is None and array.flags.owndata and getrefcount(array) <= _OWN
+        if array.shape != shape or array.dtype is not dtype or not own:
+            outs[number], new = np.empty(shape, dtype), True
+        del array
+    return new
 
 
 def _table(rows: Sequence[tuple[int, int, int, int]], fields: tuple[str, ...]) -> np.ndarray:

@@ -10,6 +10,7 @@ import pytest
 from tilec.sim import Report, launch
 from tilec.sim.native import choice, stretches
 from tilec.sim.native.accesses import NativeAccess
+from tilec.sim.native.control_parts import Ready
 
 
 @pytest.fixture
@@ -49,7 +50,10 @@ def both(monkeypatch: pytest.MonkeyPatch):
 
 @pytest.fixture
 def accesses(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
-    """Of every load and store that machine code was asked for, whether it executed it."""
+    """Of every load and store that machine code was asked for, whether it executed it.
+
+    Those that it was not asked for one by one are in it, too.
+    """
     found: list[bool] = []
     access = NativeAccess._access
 
@@ -59,4 +63,11 @@ def accesses(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
         return done
 
     monkeypatch.setattr(NativeAccess, "_access", noted)
+    note = Ready.note
+
+    def counted(self: Ready, *args: Any) -> None:
+        found.extend([True] * self.done)
+        note(self, *args)
+
+    monkeypatch.setattr(Ready, "note", counted)
     return found

@@ -7,6 +7,8 @@ marked `// here`; with the fence it has none.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from tilec.sim import Report, TensorMap, launch
@@ -133,3 +135,15 @@ def test_a_fence_for_global_memory_does_not_count_for_shared() -> None:
     assert [one.kind for one in report.findings] == ["proxy"]
     assert "shared memory at" in report.findings[0].message
     assert run(body.replace("FENCE", "fence.proxy.async.shared::cta;")).ok
+
+
+@pytest.mark.parametrize("fence", ["", "fence.proxy.async.global;"])
+def test_stores_in_a_loop_by_both_engines(both: Any, fence: str) -> None:
+    """Machine code leaves the stores of such kernels to numpy, which follows them."""
+    loop = f"""mov.u32 %r12, 0;
+loop: {STORE.format()} add.u32 %r12, %r12, 1; setp.lt.u32 %p5, %r12, 40; @%p5 bra loop;
+ {fence} bar.sync 0;\n{BULK}"""
+    x, flag = np.zeros((8, 32), np.uint32), np.zeros(4, np.uint32)
+    text = HEAD.replace("LAST", "0") + loop + END
+    _, report, _ = both(text, "k", 1, 64, given=[TensorMap(x, box=(8, 32)), x, flag])
+    assert [one.kind for one in report.findings] == ([] if fence else ["proxy"])

@@ -6,7 +6,7 @@ import random
 
 import numpy as np
 import pytest
-from tilec.sim.native.global_checks import GlobalWatch
+from tilec.sim.native.global_checks import Watched
 from tilec.sim.native.library import library
 
 pytestmark = pytest.mark.skipif(library() is None, reason="no machine code for this processor")
@@ -43,13 +43,13 @@ OWN, WARPS, LANES, ROWS = "", "xor.b32 %r12, %r12, 32;", "xor.b32 %r12, %r12, 31
 def watched(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     """Whether machine code has checked each access that it was asked to."""
     found: list[bool] = []
-    access = GlobalWatch.access
+    access = Watched.access
 
-    def wrapped(self: GlobalWatch, *given: object) -> bool:
+    def wrapped(self: Watched, *given: object) -> bool:
         found.append(access(self, *given))
         return found[-1]
 
-    monkeypatch.setattr(GlobalWatch, "access", wrapped)
+    monkeypatch.setattr(Watched, "access", wrapped)
     return found
 
 
