@@ -16,8 +16,10 @@ from .traits import Sync, traits
 def chained(body: Sequence[Instruction], uses: Mapping[str, int]) -> frozenset[int]:
     """Which instructions of a block are products whose result a later one alone reads.
 
-    Threads that come to the first together come to the second together: neither has a guard, and
-    no barrier of the CTA, which lets threads go on one after the other, stands between them.
+    Nothing else in the function names it, or the later product overwrites it, and nothing names it
+    in between. Threads that come to the first together come to the second together: neither has a
+    guard, and no barrier of the CTA, which lets threads go on one after the other, stands between
+    them.
 
     Args:
         body: the block's instructions.
@@ -29,16 +31,25 @@ def chained(body: Sequence[Instruction], uses: Mapping[str, int]) -> frozenset[i
         what = traits(instruction)
         if what.sync in (Sync.CTA, Sync.CLUSTER, Sync.UNKNOWN):
             results.clear()
-        if not what.product or instruction.guard or len(instruction.operands) < 4:
-            continue
+        adds = what.product and not instruction.guard and len(instruction.operands) >= 4
         scope = id(instruction.scope)
-        before = results.pop((scope, _names(instruction.operands[3])), None)
-        if before is not None:
-            found.add(before)
-        names = _names(instruction.operands[0])
-        if names and all(uses[name] == 2 for name in names):
+        names = _names(instruction.operands[0]) if adds else ()
+        if adds:
+            addend = _names(instruction.operands[3])
+            before = results.pop((scope, addend), None)
+            if before is not None and (names == addend or _once(addend, uses)):
+                found.add(before)
+        if results:
+            touched = set(operand_names(instruction.operands))
+            results = {key: at for key, at in results.items() if touched.isdisjoint(key[1])}
+        if names:
             results[scope, names] = index
     return frozenset(found)
+
+
+def _once(names: Sequence[str], uses: Mapping[str, int]) -> bool:
+    """Whether registers are written once, and read once."""
+    return all(uses[name] == 2 for name in names)
 
 
 AT_ONCE = 8

@@ -453,4 +453,4 @@ def _compiled(state: State, form: Form) -> tuple[int, Callable[..., int]]:
 
 def follows_stores(observer: Observer) -> bool:
     """Whether numpy follows each store to global memory."""
-    return observer.shared.copies.pending or observer.global_.proxies is not None
+    return bool(observer.shared.copies.pending) or observer.global_.proxies is not None

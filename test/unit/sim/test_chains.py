@@ -59,7 +59,24 @@ MOVE = "mov.b32 %c0, %x0; mov.b32 %c1, %x1; mov.b32 %c2, %x2; mov.b32 %c3, %x3;"
 CASES = {
     # body: how many links are not spread, links of warp 1, links of the others
     "three": (f"{FIRST}\n{SECOND}\n{THIRD}", 2, 3, 3),
-    "in place": (f"{product('z', 'c')}\n{product('z', 'z')}", 0, 2, 2),
+    "in place": (f"{product('z', 'c')}\n{product('z', 'z')}\n{product('z', 'z')}", 2, 3, 3),
+    "in place, read between": (
+        f"{product('z', 'c')}\nmov.b32 %x0, %z3;\n{product('z', 'z')}\n{product('z', 'z')}",
+        1, 3, 3,
+    ),
+    "in place, written between": (
+        f"{product('z', 'c')}\nmov.b32 %z3, %z3;\n{product('z', 'z')}\n{product('z', 'z')}",
+        1, 3, 3,
+    ),
+    "in place, and a barrier between": (
+        f"{product('z', 'c')}\nbar.sync 0;\n{product('z', 'z')}", 0, 2, 2,
+    ),
+    "in place in a loop": (
+        f"mov.u32 %r3, 0;\nloop:\n{product('c', 'c')}\n{product('c', 'c')}\n"
+        "add.u32 %r3, %r3, 1;\nsetp.lt.u32 %p0, %r3, 2;\n@%p0 bra loop;\n"
+        "mov.b32 %z0, %c0; mov.b32 %z1, %c1; mov.b32 %z2, %c2; mov.b32 %z3, %c3;",
+        1, 4, 4,
+    ),
     "a barrier between": (f"{FIRST}\nbar.sync 0;\n{SECOND}\n{THIRD}", 1, 3, 3),
     "read by others": (f"{FIRST}\n{SECOND}\n{MOVE}\n{product('z', 'c')}", 0, 2, 2),
     "of some warps": (
@@ -83,7 +100,7 @@ def test_chains(name: str, numerics: str) -> None:
     module = read(kernel(body))
     function = module.functions["k"]
     assert function.body is not None
-    products = [i for i in function.body if i.opcode in ("mma", "bar")]
+    products = [i for i in function.body if i.opcode in ("mma", "bar", "mov")]
     assert len(chained(products, Counter(names(function)))) == spared
     rng = np.random.default_rng(0)
     a, b = (rng.standard_normal((WARPS, n, 32, 2)).astype(np.float16) for n in (2, 1))
