@@ -13,6 +13,7 @@ from __future__ import annotations
 import functools
 import importlib
 import itertools
+import re
 from collections import defaultdict
 from collections.abc import Callable
 from enum import Enum, auto
@@ -39,6 +40,8 @@ class Moves(Enum):
     did."""
 
 
+_texts: dict[str, list[Callable[[], Form]]] = defaultdict(list)
+"""Of each opcode what parses the forms that have been declared and not been asked for yet."""
 _forms: dict[str, list[Form]] = defaultdict(list)
 _moves: dict[Builder, Moves] = {}
 
@@ -81,8 +84,8 @@ def form(syntax: str, types: str, **choices: tuple[str, ...]) -> Callable[[Build
     """
 
     def declare(build: Builder) -> Builder:
-        declared = parse(syntax, types, choices, build)
-        _forms[declared.opcode].append(declared)
+        opcode = re.split(r"[.{]", syntax, maxsplit=1)[0]
+        _texts[opcode].append(functools.partial(parse, syntax, types, choices, build))
         return build
 
     return declare
@@ -234,4 +237,5 @@ def _declared(opcode: str) -> list[Form]:
     for module, opcodes_there in _MODULES.items():
         if opcode in opcodes_there:
             importlib.import_module(f"{__package__}.{module}")
-    return _forms.get(opcode, [])
+    _forms[opcode] += [parsed() for parsed in _texts.pop(opcode, ())]
+    return _forms[opcode]

@@ -6,6 +6,7 @@ import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import TypeAlias
 
 from .bits import Operation, is_type
@@ -33,10 +34,6 @@ class _Slot:
     choices: tuple[str, ...]
     group: int  # braces that it stands in, 0 for none
 
-    @property
-    def is_type(self) -> bool:
-        return is_type(self.choices[0])
-
 
 @dataclass(frozen=True, slots=True)
 class Form:
@@ -44,20 +41,21 @@ class Form:
 
     opcode: str
     slots: tuple[_Slot, ...]
+    types: tuple[_Slot, ...]  # those of the slots that are types
     results: tuple[str, ...]
     operands: tuple[str, ...]
     build: Builder
 
     def match(self, modifiers: tuple[str, ...]) -> Qualifiers | None:
         """What `modifiers` chose, types in order and qualifiers in any; None if not this form."""
-        types = [m for m in modifiers if is_type(m)]
-        qualifiers = [m for m in modifiers if not is_type(m)]
-        slots = [s for s in self.slots if s.is_type]
-        if len(types) != len(slots) or any(
-            t not in s.choices for t, s in zip(types, slots, strict=True)
-        ):
+        types, qualifiers = _parted(modifiers)
+        if len(types) != len(self.types):
             return None
-        chosen = {s.name: t for t, s in zip(types, slots, strict=True)}
+        chosen: dict[str, str] = {}
+        for type_, slot in zip(types, self.types, strict=True):
+            if type_ not in slot.choices:
+                return None
+            chosen[slot.name] = type_
         for qualifier in qualifiers:
             for slot in self.slots:
                 if qualifier in slot.choices and slot.name not in chosen:
@@ -95,6 +93,12 @@ class Form:
         return Signature(tuple(map(name, self.results)), tuple(map(name, self.operands)))
 
 
+@cache
+def _parted(modifiers: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The types among modifiers, and the qualifiers."""
+    return tuple(filter(is_type, modifiers)), tuple(m for m in modifiers if not is_type(m))
+
+
 def parse(syntax: str, types: str, choices: Mapping[str, tuple[str, ...]], build: Builder) -> Form:
     """The form that a line in the ISA's notation stands for; see `registry.form`."""
     opcode, *rest = re.findall(r"[{}]|[\w:]+", syntax)
@@ -109,4 +113,5 @@ def parse(syntax: str, types: str, choices: Mapping[str, tuple[str, ...]], build
         else:
             slots.append(_Slot(token, choices.get(token, (token,)), group))
     results, operands = (tuple(side.split()) for side in types.split("="))
-    return Form(opcode, tuple(slots), results, operands, build)
+    typed = tuple(slot for slot in slots if is_type(slot.choices[0]))
+    return Form(opcode, tuple(slots), typed, results, operands, build)

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from hashlib import blake2b
 
 from tilec.isa import LANES
 
@@ -76,6 +75,8 @@ def write(
     ]
     body = "\n  ".join(lines)
     rest = "\n".join((*constants, *inlined))
+    from hashlib import blake2b  # noqa: PLC0415 (takes 3 ms)
+
     name = f"fused_{blake2b((body + rest).encode(), digest_size=12).hexdigest()}"
     return name, f"{rest}\ndefine void @{name}(ptr %file) {{\n  {body}\n}}\n"
 

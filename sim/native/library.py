@@ -8,11 +8,9 @@ features and LLVM's version, which decide all of it. Whoever does not use the ca
 from __future__ import annotations
 
 import ctypes
-import json
 import platform
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from hashlib import blake2b
 from importlib import import_module
 from typing import Any
 
@@ -86,6 +84,9 @@ class Library:
 
     def _object(self, text: str, name: str, speed: int) -> bytes:
         """Object code of some IR."""
+        import json  # noqa: PLC0415
+        from hashlib import blake2b  # noqa: PLC0415
+
         from tilec.cache import entries, environment  # noqa: PLC0415 (takes 10 ms)
 
         if not environment.cache_wanted(None, default=True):
@@ -196,6 +197,8 @@ class Library:
 
 
 def _sum(code: bytes) -> str:
+    from hashlib import blake2b  # noqa: PLC0415 (takes 3 ms)
+
     return blake2b(code, digest_size=20).hexdigest()
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
 from sys import getrefcount
+from zlib import crc32
 
 import numpy as np
 from tilec.isa import LANES
@@ -49,6 +49,7 @@ class Form:
 
 
 _written: dict[tuple[object, ...], Form | None] = {}
+_named: dict[str, tuple[object, ...]] = {}
 
 
 def find_form(computes: Computes, constants: Sequence[int | None]) -> Form | None:
@@ -59,7 +60,9 @@ def find_form(computes: Computes, constants: Sequence[int | None]) -> Form | Non
     key = (computes.opcode, q, computes.results, computes.operands, known)
     if key not in _written:
         given = Given(computes.opcode, computes.q, computes.operands, known, computes.results)
-        name = f"{computes.opcode}_{blake2b(repr(key).encode(), digest_size=8).hexdigest()}"
+        name = f"{computes.opcode}_{crc32(repr(key).encode()):08x}"
+        while _named.setdefault(name, key) != key:
+            name += "_"
         made = write(name, given)
         _written[key] = None if made is None else Form(name, *made)
     return _written[key]
