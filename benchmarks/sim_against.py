@@ -182,7 +182,7 @@ def measure(
                 2 * rounds + 1,
                 forget=empty,
             )
-    engine = os.environ.get("TILEC_SIM_ENGINE") or "the default"
+    engine = os.environ.get("TILEC_SIM_ENGINE") or "native"
     return {"revision": revision, "engine": engine, "rounds": rounds, "rows": rows}
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 VARIABLE = "TILEC_SIM_ENGINE"
 """Environment variable that names the engine."""
 ENGINES = ("numpy", "native")
+DEFAULT = "native"
 
 THREADS = "TILEC_SIM_THREADS"
 """Environment variable that says how many threads compute; by default one for each core."""
@@ -40,7 +41,7 @@ def chosen() -> str:
     Raises:
         LaunchError: if there is none of that name.
     """
-    said = os.environ.get(VARIABLE, "") or ENGINES[0]
+    said = os.environ.get(VARIABLE, "") or DEFAULT
     if said not in ENGINES:
         raise LaunchError(f"{VARIABLE} is '{said}'; legal: {', '.join(ENGINES)}")
     return said

@@ -323,7 +323,7 @@ class Control:
         code = blocks.frame.translated[group.block]
         assert code is not None
         parts = blocks.parts[group.block]
-        index = parts[part].part.index if part < len(parts) else len(code.steps)
+        index = parts[part].part.place if part < len(parts) else len(code.steps)
         code.count(index, -group.warps, -group.threads)
         self._machine.steps -= len(code.steps) - index + 1
         group.index = index

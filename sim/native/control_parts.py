@@ -54,7 +54,7 @@ class Ready:
         self._kept += [dtypes, kept]
         given = {
             "plan": plan, "outs": id(self.outs), "dtypes": dtypes.ctypes.data,
-            "kept": kept.ctypes.data, "kind": kind, "index": part.index, "guard": guard,
+            "kept": kept.ctypes.data, "kind": kind, "index": part.place, "guard": guard,
         }  # fmt: skip
         for name, value in given.items():
             row[_AT[name]] = value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ..binding import Binding
 from ..blocks import Code, End
@@ -10,9 +11,11 @@ from ..machine import Machine
 from . import choice, stretches
 from .accesses import Accesses
 from .choice import waiting
-from .control import Control
 from .library import library
 from .parts import AccessPart, BarrierPart, Part, Parts, StretchPart, only_parts, other_part
+
+if TYPE_CHECKING:
+    from .control import Control
 
 MANY = 64
 """Warps for which numpy takes longer over a stretch than it takes to prepare it."""
@@ -54,6 +57,8 @@ class Native:
     def control(self) -> Control | None:
         """What schedules groups by machine code, once there are stretches."""
         if self._control is None and self._warm():
+            from .control import Control  # noqa: PLC0415 (not for short launches)
+
             known = library()
             assert known is not None
             self._control = Control(self.machine, known)
@@ -81,7 +86,7 @@ class _Block:
             if cold.stretch is None:
                 return
             parts.append(StretchPart(cold.places.start, cold.stretch))
-        self._code.native = Parts(sorted(parts, key=lambda part: part.index))
+        self._code.native = Parts(sorted(parts, key=lambda part: part.place))
 
 
 class _Cold:

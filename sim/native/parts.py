@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..binding import Binding
 from ..machine import Step
@@ -16,54 +15,50 @@ if TYPE_CHECKING:
     from ..blocks import Code
 
 
-@dataclass(frozen=True, slots=True)
-class StretchPart:
+class StretchPart(NamedTuple):
     """A stretch.
 
     Attributes:
-        index: of its first instruction in the block.
+        place: of its first instruction in the block.
         stretch: the stretch.
     """
 
-    index: int
+    place: int
     stretch: Stretch
 
 
-@dataclass(frozen=True, slots=True)
-class AccessPart:
+class AccessPart(NamedTuple):
     """A load or store.
 
     Attributes:
-        index: of the instruction in the block.
+        place: of the instruction in the block.
         access: what executes it.
         guard: the slot of its guard, and whether that must be false; None without.
         guarded: has something done where that holds.
     """
 
-    index: int
+    place: int
     access: NativeAccess
     guard: tuple[int, bool] | None
     guarded: Callable[[Step], Step] | None
 
 
-@dataclass(frozen=True, slots=True)
-class BarrierPart:
+class BarrierPart(NamedTuple):
     """A barrier of all threads of the CTAs.
 
     Attributes:
-        index: of the instruction in the block.
+        place: of the instruction in the block.
         step: what numpy does where all threads come together.
     """
 
-    index: int
+    place: int
     step: Step
 
 
 Part = StretchPart | AccessPart | BarrierPart
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
+class Parts(NamedTuple):
     """A block, by its parts in order."""
 
     parts: Sequence[Part]
@@ -71,7 +66,7 @@ class Parts:
     def of(self, code: Code) -> bool:
         """Whether they are what the block does: steps are exchanged where values are followed."""
         return all(
-            code.steps[part.index] is part.stretch
+            code.steps[part.place] is part.stretch
             for part in self.parts
             if isinstance(part, StretchPart)
         )

@@ -1,4 +1,4 @@
-"""Launches by both engines."""
+"""Launches by both engines; numpy, which is the reference, where a test does not choose."""
 
 from __future__ import annotations
 
@@ -11,6 +11,12 @@ from tilec.sim import Report, launch
 from tilec.sim.native import choice, stretches
 from tilec.sim.native.accesses import NativeAccess
 from tilec.sim.native.control_parts import Ready
+
+
+@pytest.fixture(autouse=True)
+def _reference(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is tested here is what numpy computes; the tests of both hold machine code to that."""
+    monkeypatch.setenv(choice.VARIABLE, "numpy")
 
 
 @pytest.fixture
