@@ -97,8 +97,6 @@ class Machine(Registers):
 
     def begin(self, numbers: Sequence[int]) -> None:
         """Begin the wave of CTAs with these numbers in the grid."""
-        if self.crew is not None:
-            self.crew.finish()
         super().begin(numbers)
         self.fragments.clear()
         self.phases.begin()
@@ -111,6 +109,11 @@ class Machine(Registers):
             self.observer.begin()
         if self.recorder is not None:
             self.recorder.begin()
+
+    def settle(self) -> None:
+        """Have the products computed that others compute."""
+        if self.crew is not None:
+            self.crew.finish()
 
     def record(self, recorder: Recorder) -> None:
         """Let a recorder be told what happens."""

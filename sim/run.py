@@ -261,6 +261,8 @@ class Run:
                     machine.observer.end(completed=False)
                 self.findings.append(stopped(self.module, error))
                 break
+            finally:
+                machine.settle()
             machine.transfers.end(machine.observer)
             if machine.observer is not None and machine.observer.tensor is not None:
                 machine.observer.tensor.end(machine.tensor.left())

@@ -195,8 +195,7 @@ def _settling(machine: Machine, step: Step) -> Step:
 
     def run() -> None:
         step()
-        if machine.crew is not None:
-            machine.crew.finish()
+        machine.settle()
 
     return run
 

@@ -154,8 +154,7 @@ def _multiply(binding: Binding, form: Product) -> Step:
         if native is not None and _together(machine, observer):
             result = later(native)
         if result is None:
-            if machine.crew is not None:
-                machine.crew.finish()
+            machine.settle()
             step()
         elif deferred:
             fragments.defer(targets, result)

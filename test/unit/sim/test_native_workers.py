@@ -7,6 +7,7 @@ import random
 import subprocess
 import sys
 from dataclasses import asdict
+from typing import Any
 
 import numpy as np
 import pytest
@@ -130,6 +131,29 @@ def test_random_products(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
         guard = draw.choice(["", "", "", "@%p2 ", "@%p3 "])
         body += product(d, draw.randrange(10, 16), draw.randrange(10, 20), c, guard)
     compare(monkeypatch, body, operands(seed, wild=draw.random() < 0.5))
+
+
+def test_a_launch_that_is_interrupted_leaves_no_products(monkeypatch: pytest.MonkeyPatch) -> None:
+    put: list[workers.Workers] = []
+    queue = workers.Workers.put
+
+    def interrupted(self: workers.Workers, *rest: Any) -> np.ndarray:
+        if len(self._waiting) == 2:
+            put.append(self)
+            raise KeyboardInterrupt
+        return queue(self, *rest)
+
+    monkeypatch.setattr(choice, "WORK", 0)
+    monkeypatch.setattr(chains, "AT_ONCE", 2)
+    monkeypatch.setattr(workers.Workers, "put", interrupted)
+    monkeypatch.setenv(choice.VARIABLE, "native")
+    monkeypatch.setenv(choice.THREADS, "2")
+    text = HEAD.format(body=SEVERAL, threads=THREADS, zeros=ZEROS)
+    out = np.zeros((CTAS * THREADS, 16), np.float32)
+    with pytest.raises(KeyboardInterrupt):
+        launch(text, "k", CTAS, THREADS, [out, operands(1, wild=False), np.uint32(3)])
+    assert not put[0]._waiting
+    assert put[0]._owner == 0
 
 
 def test_more_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
