@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from tilec.isa import form as find_form
+from tilec.sim.native.choice import VARIABLE
 from tilec.sim.tensor import dot, floats, product, warpgroup
 from tilec.sim.tensor.arithmetic import Method, arithmetic
 
@@ -28,6 +29,7 @@ def arithmetic_with(monkeypatch, **changes):
         step = replace(found.step, **changes)
         return replace(found, step=step, method=method or found.method)
 
+    monkeypatch.setenv(VARIABLE, "numpy")  # which asks it each time
     for module in (product, warpgroup):
         monkeypatch.setattr(module, "arithmetic", changed)
 
@@ -130,6 +132,7 @@ def test_negative_zeros(monkeypatch, cuda):
             rounded = total.astype(np.float16)
         return np.where(total < 0, -np.abs(rounded), np.abs(rounded))
 
+    monkeypatch.setenv(VARIABLE, "numpy")
     monkeypatch.setattr(dot, "round_sum", keeps_sign)
     verdicts = {question: row["verdict"] for (question, _), row in edges_of(cuda).items()}
     assert verdicts["sign of a negative sum cut to zero"] == "-0"
@@ -148,6 +151,7 @@ def test_absent_elements(monkeypatch, cuda):
 
     verdicts = [row["verdict"] for row in absent.probes(cuda, "sm_90a")]
     assert verdicts == ["not multiplied"] * len(absent.FORMS)
+    monkeypatch.setenv(VARIABLE, "numpy")
     monkeypatch.setattr(product, "absent_of", lambda _: None)
     verdicts = [row["verdict"] for row in absent.probes(cuda, "sm_90a")]
     assert verdicts == ["multiplied by zero, which gives NaN"] * len(absent.FORMS)

@@ -16,6 +16,7 @@ from tilec.dialects.tile import builders as tile
 from tilec.ir.mlir import dialect
 from tilec.isa import TARGETS, warp_forms
 from tilec.sim import tensor
+from tilec.sim.native.choice import VARIABLE
 
 F16_K16 = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
 
@@ -38,6 +39,7 @@ def plainly(plain: Any, run: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[.
         executed.add(form.ptx)
         return plain.store_matrix(form, registers)
 
+    monkeypatch.setenv(VARIABLE, "numpy")  # whose instructions these are
     monkeypatch.setattr(tensor, "multiply_fragments", multiply)
     monkeypatch.setattr(tensor, "load_matrix", load_matrix)
     monkeypatch.setattr(tensor, "store_matrix", store_matrix)

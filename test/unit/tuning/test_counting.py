@@ -19,6 +19,7 @@ from tilec.isa.launch import extents
 from tilec.sim import Report
 from tilec.sim.access import Access
 from tilec.sim.checks.global_memory import GlobalChecks
+from tilec.sim.native.choice import VARIABLE
 from tilec.sim.ptx import Module, read
 from tilec.sim.ptx.module import Instruction
 from tilec.sim.traffic import Traffic
@@ -216,6 +217,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Launched]]:
         together = Together(patch)
         patch.setattr("tilec.sim.launch", launch)
         patch.setattr("tilec.sim.pending._PART", 1)
+        patch.setenv(VARIABLE, "numpy")  # which tells what it touches
         yield found
 
 
