@@ -139,11 +139,15 @@ def test_a_fence_for_global_memory_does_not_count_for_shared() -> None:
 
 @pytest.mark.parametrize("fence", ["", "fence.proxy.async.global;"])
 def test_stores_in_a_loop_by_both_engines(both: Any, fence: str) -> None:
-    """Machine code leaves the stores of such kernels to numpy, which follows them."""
-    loop = f"""mov.u32 %r12, 0;
-loop: {STORE.format()} add.u32 %r12, %r12, 1; setp.lt.u32 %p5, %r12, 40; @%p5 bra loop;
+    """Machine code leaves the stores of such kernels to numpy, which follows them.
+
+    What is copied is written in the last round, when machine code has long executed the rest.
+    """
+    loop = f"""mov.u32 %r12, 0; add.s64 %rd6, %rd5, 39936;
+loop: st.global.v4.u32 [%rd6], {{%r1, %r1, %r1, %r1}}; add.s64 %rd6, %rd6, -1024;
+ add.u32 %r12, %r12, 1; setp.lt.u32 %p5, %r12, 40; @%p5 bra loop;
  {fence} bar.sync 0;\n{BULK}"""
-    x, flag = np.zeros((8, 32), np.uint32), np.zeros(4, np.uint32)
-    text = HEAD.replace("LAST", "0") + loop + END
-    _, report, _ = both(text, "k", 1, 64, given=[TensorMap(x, box=(8, 32)), x, flag])
+    box, x = np.zeros((8, 32), np.uint32), np.zeros((40, 256), np.uint32)
+    given = [TensorMap(box, box=(8, 32)), x, np.zeros(4, np.uint32)]
+    _, report, _ = both(HEAD.replace("LAST", "0") + loop + END, "k", 1, 64, given=given)
     assert [one.kind for one in report.findings] == ([] if fence else ["proxy"])
