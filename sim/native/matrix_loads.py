@@ -121,8 +121,10 @@ class _Text(Lanes):
         ):
             offset = self._offset(cta, warp, lane)
             odd = self.is_("ne", self.op("and", offset, ROW_BYTES - 1), 0)
-            with self.when(self.value(f"or i1 {odd}, {self.is_('ugt', offset, last)}")):
-                self.leave(REFUSED)
+            # Signed: a CTA may have fewer bytes than a row.
+            for wrong in (odd, self.is_("slt", offset, 0), self.is_("sgt", offset, last)):
+                with self.when(wrong):
+                    self.leave(REFUSED)
             if checked:
                 first, count = self._granules(cta, offset)
                 with self.loop(count) as part:

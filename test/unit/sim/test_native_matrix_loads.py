@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -116,6 +117,28 @@ def test_findings(both, done: list[bool], name: str) -> None:
     assert name.partition(" ")[0] in {finding.kind for finding in report.findings}
     assert any(done)
     assert name == "race afterwards" or not all(done)
+
+
+def test_less_shared_memory_than_a_row(
+    both, done: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Dynamic shared memory is missing: nothing is read behind what there is, nor its stamps."""
+    fill = matrix_loads.MatrixLoad._fill
+
+    def stamped(self: matrix_loads.MatrixLoad, *given: Any) -> list[np.ndarray]:
+        kept, stamps = fill(self, *given), np.ones(BYTES, np.uint32)
+        self._plan[matrix_loads.PLAN.index("written")] = stamps.ctypes.data
+        return [*kept, stamps]
+
+    monkeypatch.setattr(matrix_loads.MatrixLoad, "_fill", stamped)
+    body = "add.u32 %r12, %r3, %r8;" + load(4, "", "%r12")
+    extern = ".extern .shared .align 16 .b8 words[];"
+    given_text = text(body).replace(".shared .align 16 .b8 words[4096];", "")
+    given_text = given_text.replace(".visible", f"{extern} .visible")
+    _, report, _ = both(given_text, "k", 2, THREADS, given=given(2, 6))
+    assert {finding.kind for finding in report.findings} == {"out-of-bounds"}
+    assert done
+    assert not any(done)
 
 
 def test_what_was_never_written(both, done: list[bool]) -> None:
