@@ -106,6 +106,16 @@ def _strided(
     return as_strided(raw, shape, strides, writeable=False).view(array.dtype)
 
 
+def place_parameters(parameters: Sequence[Parameter]) -> tuple[list[int], int]:
+    """Where each parameter of a kernel begins, and how many bytes they take."""
+    offsets, end = [], 0
+    for parameter in parameters:
+        start = -(-end // parameter.align) * parameter.align
+        offsets.append(start)
+        end = start + parameter.size
+    return offsets, end
+
+
 def encode(
     kernel: str, parameters: Sequence[Parameter], args: Sequence[object], address: Address
 ) -> tuple[bytes, list[int]]:
@@ -131,12 +141,11 @@ def encode(
             f"kernel '{kernel}' takes {counted(len(parameters), 'argument')} ({named}), not "
             f"{len(args)}"
         )
-    packed = bytearray()
-    offsets = []
+    offsets, size = place_parameters(parameters)
+    packed = bytearray(size)
     for index, (parameter, value) in enumerate(zip(parameters, args, strict=True)):
-        packed.extend(bytes(-len(packed) % parameter.align))
-        offsets.append(len(packed))
-        packed.extend(_bytes(parameter, value, index, address))
+        start = offsets[index]
+        packed[start : start + parameter.size] = _bytes(parameter, value, index, address)
     return bytes(packed), offsets
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -29,19 +29,17 @@ class Image:
     Attributes:
         blocks: memory of the host: what it holds, its size, whether it may change, its bytes.
         parameters: the bytes of the kernel's parameters.
-        offsets: where each begins, by name.
     """
 
     blocks: Sequence[tuple[str, int, bool, Array]]
     parameters: bytes
-    offsets: Mapping[str, int]
 
 
 def place(image: Image, placement: Placement, memory: Memory) -> None:
     """Place the arguments of another process at the same addresses."""
     for name, size, writable, data in image.blocks:
         memory.allocate(name, size, data=data, writable=writable)
-    placement.parameters(np.frombuffer(image.parameters, np.uint8), dict(image.offsets))
+    placement.parameters(np.frombuffer(image.parameters, np.uint8))
 
 
 class Buffers:
@@ -51,8 +49,6 @@ class Buffers:
         self._memory = memory
         self.packed = b""
         """The bytes of the parameters."""
-        self.offsets: dict[str, int] = {}
-        """Where each begins, by name."""
         self._blocks = [
             (
                 block,
@@ -78,7 +74,7 @@ class Buffers:
     def image(self) -> Image:
         """The arguments as they are, for another process."""
         blocks = [(one.name, one.size, one.writable, one.read()) for one, _ in self._blocks]
-        return Image(blocks, self.packed, self.offsets)
+        return Image(blocks, self.packed)
 
     def copy_back(self) -> None:
         """Change the arrays in place."""
@@ -103,10 +99,8 @@ def pack(placement: Placement, memory: Memory, args: Sequence[object]) -> Buffer
     else:
         buffers = Buffers(memory, args)
     parameters = placement.kernel.parameters
-    packed, offsets = encode(placement.kernel.name, parameters, args, buffers.address)
-    names = [parameter.name for parameter in parameters]
-    buffers.packed, buffers.offsets = packed, dict(zip(names, offsets, strict=True))
-    placement.parameters(np.frombuffer(packed, np.uint8), buffers.offsets)
+    buffers.packed, _ = encode(placement.kernel.name, parameters, args, buffers.address)
+    placement.parameters(np.frombuffer(buffers.packed, np.uint8))
     return buffers
 
 

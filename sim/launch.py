@@ -111,6 +111,7 @@ def launch(
     run.simulate(None, progress)
     run.copy_back()
     report = run.report()
+    run.release()
     if not checks and not report.completed:
         raise SimulationError(report.findings[-1].message, report)
     return report

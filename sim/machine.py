@@ -69,7 +69,6 @@ class Machine(Registers):
         numerics: str,
         dynamic_shared: int = 0,
     ) -> None:
-        super().__init__(geometry, memory, dynamic_shared)
         self.arch = arch
         self.numerics = numerics
         self.resolve = alu.resolve
@@ -79,21 +78,32 @@ class Machine(Registers):
             self.resolve = algebraic.resolve
         self.observer: Observer | None = None
         self.fragments = Fragments(self)
-        self.output: list[str] = []
         self.phases = Phases(self)
         self.transfers = Transfers(self, self.phases)
         self.clusters = Clusters(self, self.phases)
         self.tensor = TensorMemory(self)
-        self.tensor_products: Counter[tuple[str, int]] = Counter()
         self.pool = RegisterPool(self, self.phases)
+        self.accesses: Movers | None = None
+        self.threaded = False
+        super().__init__(geometry, memory, dynamic_shared)
+
+    def restart(self, geometry: Geometry) -> None:
+        """Begin a launch of what is bound to the machine, of which nothing has been executed."""
+        super().restart(geometry)
+        self.fragments.clear()
+        self.output: list[str] = []
+        self.phases.restart()
+        self.transfers.restart()
+        self.tensor.begin()
+        self.tensor_products: Counter[tuple[str, int]] = Counter()
         self.code: object = None
         self.heap: Heap | None = None
         self.recorder: Recorder | None = None
-        self.accesses: Movers | None = None
-        self.threaded = False
         self.crew: Workers | None = None
         self.pending: Pending | None = None
         self.refused: set[tuple[int, int]] = set()
+        if self.accesses is not None:
+            self.accesses.restart()
 
     def begin(self, numbers: Sequence[int]) -> None:
         """Begin the wave of CTAs with these numbers in the grid."""

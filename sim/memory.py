@@ -97,12 +97,16 @@ class Memory:
     """
 
     def __init__(self) -> None:
+        self._local_end = 0
+        self._local_room = _LOCAL_ROOM
+        self.restart()
+
+    def restart(self) -> None:
+        """Begin a launch: there is no memory but the local one that functions have asked for."""
         self.allocations: list[Allocation] = []
         self._starts: list[int] = []
         self._parts: list[tuple[int, Array]] = []
         self._end = _GUARD
-        self._local_end = 0
-        self._local_room = _LOCAL_ROOM
         self._threads = 0
         self._fresh = False
         self._cluster = 1

@@ -69,21 +69,32 @@ class Observer:
     ) -> None:
         self.wave = wave
         self.phases = phases
+        self._clusters = clusters
+        self._asynchronous = asynchronous
+        self.taint = Taint(wave, findings)
+        self.warpgroups: Warpgroups | None = None
+        self.restart(findings)
+
+    def restart(self, findings: Findings) -> None:
+        """Begin a launch, whose memory is laid out, of what is bound to this observer.
+
+        What instructions may be bound to stays: this, `taint` and `warpgroups`.
+        """
+        wave, phases = self.wave, self.phases
         self.orders: OrderRecorder | None = None
-        self.peers = Peers(wave, findings, clusters, phases)
+        self.peers = Peers(wave, findings, self._clusters, phases)
         self.findings = findings
         self.bounds = Bounds(wave.memory, findings)
         self.traffic = Traffic(wave)
         self.progress = Progress(wave)
-        self.taint = Taint(wave, findings)
+        self.taint.restart(findings)
         self.local = LocalChecks(wave, self.taint)
         self.shared = SharedChecks(wave, findings, self.progress, self.taint)
         self.global_ = GlobalChecks(wave, findings, self.progress)
         self.peer_races = PeerRaces(wave, findings, self.progress, self.shared)
         self.in_flight: InFlight | None = None
-        self.warpgroups: Warpgroups | None = None
         self.tensor: TensorChecks | None = None
-        if asynchronous:
+        if self._asynchronous:
             self._watch_copies()
         self.mbarriers = MBarrierChecks(wave, findings, phases, self.progress, self.in_flight)
 
@@ -98,7 +109,10 @@ class Observer:
         self.global_.proxies = GlobalProxies(wave, findings)
         flight = InFlight(wave, findings, progress, self.shared, self.peer_races)
         self.in_flight = flight
-        self.warpgroups = Warpgroups(wave, findings, flight)
+        if self.warpgroups is None:
+            self.warpgroups = Warpgroups(wave, findings, flight)
+        else:
+            self.warpgroups.restart(findings, flight)
         self.tensor = TensorChecks(wave, findings, progress, flight)
 
     def record(self, orders: OrderRecorder) -> None:

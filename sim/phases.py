@@ -102,6 +102,10 @@ class Phases:
 
     def __init__(self, wave: Wave) -> None:
         self.wave = wave
+        self.restart()
+
+    def restart(self) -> None:
+        """Begin a launch."""
         self.events = 0
         self.vain: Array | None = None
         self._at: dict[int, Phased] = {}

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
+from tilec.isa.launch import place_parameters
 from tilec.isa.types import TYPE_BITS
 
 from .alu import Array
@@ -41,7 +42,15 @@ class Placement:
         self._shared: dict[Variable, int] = {}
         self._order = list(module.functions)
         self.shared_bytes = self._place_shared(dynamic)
+        self.restart()
+
+    def restart(self) -> None:
+        """Begin a launch: place what it has in global memory, in the same places each time."""
         self._place_global()
+        offsets, size = place_parameters(self.kernel.parameters)
+        self._room = self._memory.reserve(size)
+        for parameter, offset in zip(self.kernel.parameters, offsets, strict=True):
+            self._addresses[parameter.name] = ("global", self._room + offset)
 
     @property
     def asynchronous(self) -> bool:
@@ -150,11 +159,10 @@ class Placement:
             )
         return function
 
-    def parameters(self, buffer: Array, offsets: dict[str, int]) -> None:
-        """Place the kernel's parameters; `buffer` holds their bytes."""
-        address = self._memory.allocate("parameters", buffer.size, data=buffer, writable=False)
-        for name, offset in offsets.items():
-            self._addresses[name] = ("global", address + offset)
+    def parameters(self, buffer: Array) -> None:
+        """Fill the kernel's parameters; `buffer` holds their bytes."""
+        self._memory.admit("parameters", self._room, buffer.size, writable=False)
+        self._memory.fill(self._room, buffer)
 
     def address(self, name: str) -> tuple[str, int] | None:
         """State space and address of a variable of the module or a kernel parameter."""

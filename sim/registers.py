@@ -35,11 +35,16 @@ class Registers(Wave):
     """
 
     def __init__(self, geometry: Geometry, memory: Memory, dynamic_shared: int) -> None:
-        super().__init__(geometry, memory, dynamic_shared)
         self.registers: list[Array] = []
         self._initial: list[Array] = []
         self._special: dict[str, int] = {}
         self._constants: dict[tuple[int, int], int] = {}
+        super().__init__(geometry, memory, dynamic_shared)
+
+    def restart(self, geometry: Geometry) -> None:
+        """Begin a launch, with the slots that there are."""
+        super().restart(geometry)
+        self.registers[:] = self._initial
 
     @property
     def initial(self) -> list[Array]:

@@ -10,42 +10,31 @@ from tilec.isa.launch import extents
 
 from .alu import Array
 from .arguments import Buffers, Image, pack, place
+from .bound import Bound, Settings
 from .counting import Counts, counts, report
 from .errors import LaunchError
-from .findings import Findings, StoppedError, stopped
+from .findings import StoppedError, stopped
 from .fitting import (
     architecture,
     check_clusters,
     check_cooperative,
     check_extents,
-    check_shared,
     cluster_of,
     kernel_of,
     within,
 )
 from .footprint import Footprint
-from .frames import Frame
 from .heap import Heap
-from .machine import Machine
-from .memory import Memory
-from .native.choice import machine_code, threads
 from .numerics import NUMERICS
-from .observer import Observer
 from .order import Together, WarpByWarp
 from .orders import ORDER_LIMIT
 from .pending import Pending
-from .placement import Placement
-from .program import Program
 from .ptx import Module
-from .register_pool import at_entry
 from .report import Finding, Report
 from .residency import resident_ctas
 from .scheduler import Scheduler
 from .special import WORKSPACE
 from .symbols import Symbols
-from .taint.unwritten import Unwritten
-from .taint.watcher import Watcher
-from .translator import Translator
 from .wave import Geometry
 
 if TYPE_CHECKING:
@@ -108,12 +97,15 @@ class Run:
         check_clusters(geometry, arch)
         if numerics not in NUMERICS:
             raise LaunchError(f"numerics is '{numerics}'; legal: {', '.join(NUMERICS)}")
-        memory = Memory()
-        machine = self.machine = Machine(
-            geometry, memory, arch=arch, numerics=numerics, dynamic_shared=dynamic_smem
+        settings = Settings.of(
+            geometry, arch=arch, numerics=numerics, dynamic_smem=dynamic_smem, checks=checks
         )
-        placement = self.placement = Placement(module, function, memory, dynamic_smem)
-        check_shared(placement, dynamic_smem, arch)
+        told = timeline is not None or recording is not None or every_order
+        self._plain = not told and debugger is None
+        kept = Bound.kept(function, geometry, settings) if self._plain else None
+        bound = self._bound = kept or Bound(module, function, geometry, settings)
+        memory, machine, placement = bound.memory, bound.machine, bound.placement
+        self.machine, self.placement = machine, placement
         self._buffers: Buffers | None = None
         if isinstance(args, Image):
             place(args, placement, memory)
@@ -127,22 +119,12 @@ class Run:
             check_cooperative(function, geometry, self._resident)
             memory.workspace = memory.allocate("the workspace of the grid's barrier", 64)
         memory.build(placement.shared_bytes, self._resident, geometry.warps, geometry.cluster_ctas)
-        machine.pool.entry = at_entry(function, arch)
-        self._program = Program(placement, machine)
-        self._translator = Translator(self._program)
         self.findings: list[Finding] = []
         self.advice: list[Finding] = []
-        self._collected = Findings(module, machine, self.findings, self.advice)
+        self._collected = bound.watch(self.findings, self.advice)
         self.completed = True
         self.footprint = Footprint(memory) if footprint else None
-        if checks:
-            machine.observer = Observer(
-                machine,
-                self._collected,
-                machine.phases,
-                machine.clusters,
-                asynchronous=placement.asynchronous,
-            )
+        if machine.observer is not None:
             machine.observer.global_.footprint = self.footprint
         self._order_limit = ORDER_LIMIT if order_limit is None else order_limit
         self._orders: OrderRecorder | None = None
@@ -164,19 +146,10 @@ class Run:
             machine.record(Recorder(machine, module, kernel, number))
         self._debugger = debugger
         if debugger is not None:
-            debugger.begin(self._program, self.findings)
-            self._translator.whole = True
-        self._entry = Frame(self._program, function)
-        if machine.observer is not None:
-            watcher = Watcher(machine, machine.observer.taint)
-            self._translator.translated = watcher.translated
-            self._translator.unwritten = Unwritten(machine.observer.taint, watcher.step)
-        told = timeline is not None or recording is not None or every_order
-        if machine_code() and debugger is None and not told:
-            from .native.engine import Native  # noqa: PLC0415 (for machine code only)
-
-            self._translator.native = Native(machine)
-            machine.threaded = threads() > 1
+            debugger.begin(bound.program, self.findings)
+            bound.translator.whole = True
+        if self._plain:
+            bound.use_machine_code()
         self._turns = Together() if order is None else WarpByWarp(order)
         if order is not None:
             from random import Random  # noqa: PLC0415 (only there)
@@ -250,8 +223,9 @@ class Run:
                 continue
             machine.begin(numbers)
             try:
+                translator, entry = self._bound.translator, self._bound.entry
                 Scheduler(
-                    machine, self._translator, self._entry, self._limit, self._turns, self._debugger
+                    machine, translator, entry, self._limit, self._turns, self._debugger
                 ).run()
             except StoppedError as error:
                 self.completed = False
@@ -279,6 +253,11 @@ class Run:
         self._buffers.copy_back()
         self._variables.copy_back()
 
+    def release(self) -> None:
+        """Leave what has been bound to the next launch; nobody may ask for more of this one."""
+        if self._plain and self.completed:
+            self._bound.keep()
+
     @property
     def unchecked(self) -> list[str]:
         """What was not looked for, and where."""
@@ -293,7 +272,7 @@ class Run:
 
     def counts(self) -> Counts:
         """What was executed."""
-        return counts(self.machine, self._entry)
+        return counts(self.machine, self._bound.entry)
 
     @property
     def traces(self) -> list[Trace]:

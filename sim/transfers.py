@@ -89,6 +89,10 @@ class Transfers:
     def __init__(self, wave: Wave, phases: Phases) -> None:
         self.wave = wave
         self.phases = phases
+        self.restart()
+
+    def restart(self) -> None:
+        """Begin a launch."""
         self.early: Random | None = None
         self.recorder: Recorder | None = None
         self._loads: list[Load] = []

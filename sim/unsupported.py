@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-import numpy as np
-
 from .errors import LaunchError, PtxError
 from .fitting import architecture, check_kernel, check_shared, kernel_of
 from .frames import Frame
@@ -60,7 +58,6 @@ def _of_kernel(module: Module, kernel: Function) -> Iterator[PtxError]:
             refuse()
         except LaunchError as error:
             yield module.source.error(str(error), kernel.position)
-    placement.parameters(np.zeros(1, np.uint8), {p.name: 0 for p in kernel.parameters})
     machine.memory.build(placement.shared_bytes, 1, 1)
     program = Program(placement, machine)
     translator = Translator(program)

@@ -96,9 +96,13 @@ class Wave:
     """
 
     def __init__(self, geometry: Geometry, memory: Memory, dynamic_shared: int) -> None:
-        self.geometry = geometry
         self.memory = memory
         self.dynamic_shared = dynamic_shared
+        self.restart(geometry)
+
+    def restart(self, geometry: Geometry) -> None:
+        """Begin a launch, which has no wave yet."""
+        self.geometry = geometry
         self.mask: Array | None = None
         self.merge: Array | None = None
         self.live: Array | None = None

@@ -54,6 +54,10 @@ class Warpgroups:
 
     def __init__(self, wave: Wave, findings: Findings, in_flight: InFlight) -> None:
         self.wave = wave
+        self.restart(findings, in_flight)
+
+    def restart(self, findings: Findings, in_flight: InFlight) -> None:
+        """Begin a launch."""
         self.findings = findings
         self.in_flight = in_flight
         self.orders: OrderRecorder | None = None

@@ -107,9 +107,9 @@ def _alloc(binding: Binding) -> Step:
     _check_columns(binding, columns)
     where, slot = binding.locate(address), binding.exact(columns, "u32")
     machine, memory = binding.machine, binding.machine.tensor
-    registers, geometry = machine.registers, machine.geometry
+    registers = machine.registers
     group = 2 if "cta_group::2" in binding.modifiers else 1
-    alone = geometry.cluster_ctas % group != 0  # which ends the run when it is executed
+    alone = machine.geometry.cluster_ctas % group != 0  # which ends the run when it is executed
 
     def ready(threads: Array) -> Array:
         """Whole warps that get columns, one of a CTA at a time; those that never will go on."""
@@ -121,7 +121,7 @@ def _alloc(binding: Binding) -> Step:
         waiting = np.argwhere(here.any(axis=2)).tolist()
         there = {cta for cta, _ in waiting}
         for cta, warp in waiting:
-            if not alone and not there.issuperset(ctas_of(geometry, cta, group)):
+            if not alone and not there.issuperset(ctas_of(machine.geometry, cta, group)):
                 continue  # both CTAs of a pair allocate together
             wanted = int(counts[cta, warp, np.argmax(here[cta, warp])])
             wrong = wanted not in ALLOCATIONS or (memory.used and memory.closed[cta])
@@ -138,7 +138,7 @@ def _alloc(binding: Binding) -> Step:
         given = np.zeros(machine.shape, np.uint32)
         chosen = np.zeros(machine.shape, np.bool_)
         for cta, warp in _warps(binding):
-            ctas_of(geometry, cta, group)  # there must be both
+            ctas_of(machine.geometry, cta, group)  # there must be both
             lane = int(np.argmax(machine.active()[cta, warp]))
             count = int(counts[cta, warp, lane])
             if count not in ALLOCATIONS:

@@ -53,6 +53,7 @@ class State:
         table: what the functions read of it.
         library: the library; None until it is worth loading.
         absent: whether there is none.
+        launch: the number of the launch.
         places: where the offsets of warps are, and the first ones.
     """
 
@@ -61,11 +62,17 @@ class State:
         self.library: Library | None = None
         self.absent = False
         self.table = np.zeros(len(STATE), np.int64)
-        self._kept: list[Array] = []
-        self._data: Array | None = None
         self._shape = (0, 0, 0)
         self._room: list[Array] = []
         self.places = {"offsets": 0, "firsts": 0}
+        self.launch = 0
+        self.restart()
+
+    def restart(self) -> None:
+        """Begin a launch: forget the memory and the checks of the one before."""
+        self.launch += 1
+        self._kept: list[Array] = []
+        self._data: Array | None = None
         self._watch: GlobalWatch | None = None
         self._stamp: Array | None = None
         self._seen: Array | None = None
@@ -149,6 +156,10 @@ class Accesses:
     def __init__(self, machine: Machine) -> None:
         self.state = State(machine)
 
+    def restart(self) -> None:
+        """Begin a launch."""
+        self.state.restart()
+
     def of(self, moves: Moves) -> NativeAccess | None:
         """What executes a load or store; None if numpy has to."""
         if moves.space not in ("global", "shared") or moves.bits not in _SIZES:
@@ -185,7 +196,7 @@ class NativeAccess:
         self._watched: Watched | None = None
         self._counts = (0, 0, 0)
         self._pattern = np.zeros(0, np.int64)
-        self._shape = (0, 0, 0)
+        self._begun = (0, (0, 0, 0))
         self.address = 0
         self._function: Callable[..., int] | None = None
         plan = self.plan = np.zeros(access_forms.PLAN_BYTES // 8, np.int64)
@@ -290,13 +301,16 @@ class NativeAccess:
         return True
 
     def begin(self) -> None:
-        """Have the function, and begin a wave of another shape, or the first."""
-        machine, plan = self._machine, self.plan
+        """Have the function, and begin a launch, or a wave of another shape."""
+        machine, plan, launch = self._machine, self.plan, self._state.launch
         if self._function is None:
             self.address, self._function = _compiled(self._state, self.form)
-        if self._shape == machine.shape:
+        if self._begun == (launch, machine.shape):
             return
-        self._shape = machine.shape
+        if self._begun[0] != launch:
+            self._allocation = self._watched = None
+            plan[_AT["low"]] = plan[_AT["high"]] = 0
+        self._begun = launch, machine.shape
         memory = machine.memory
         if self.form.shared:
             size = memory.shared_bytes if self.form.checked else memory.shared_stride

@@ -78,7 +78,7 @@ class _Blocks:
         self.parts: dict[int, list[Ready]] = {}
         self.tries: dict[int, tuple[int, int]] = {}
         self._kept: list[Array] = []
-        self._shape = (0, 0, 0)
+        self._begun = (0, (0, 0, 0))
 
     def add(self, number: int, code: Code, checks: Checks) -> None:
         """A block is for machine code from now on."""
@@ -100,11 +100,11 @@ class _Blocks:
         for name, value in values.items():
             row[_OF_BLOCK[name]] = value
 
-    def renew(self, checks: Checks, machine: Machine) -> None:
+    def renew(self, checks: Checks, machine: Machine, launch: int) -> None:
         """Take note of what has become of loads and stores since the last time."""
-        if self._shape == machine.shape and machine.heap is None:
+        if self._begun == (launch, machine.shape) and machine.heap is None:
             return
-        self._shape = machine.shape
+        self._begun = launch, machine.shape
         for parts in self.parts.values():
             for ready in parts:
                 ready.renew(checks)
@@ -181,7 +181,7 @@ class Control:
             return None
         if not blocks.table[group.block, 0]:
             blocks.add(group.block, code, checks)
-        blocks.renew(checks, machine)
+        blocks.renew(checks, machine, self._accesses.launch)
         self._begin(scheduler, group, blocks)
         state, at = self._state, self._state.ctypes.data
         while True:

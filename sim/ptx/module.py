@@ -267,6 +267,10 @@ class Instruction:
         return ".".join((self.opcode, *self.modifiers))
 
 
+KEPT = 4
+"""Keys at most that a function keeps something of."""
+
+
 @dataclass(slots=True)
 class Function:
     """An `.entry` or `.func`.
@@ -293,6 +297,18 @@ class Function:
     _analyses: dict[tuple[object, object], Any] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
+    _kept: dict[object, object] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def keep(self, key: object, left: object) -> None:
+        """Keep what a use of the function leaves to the next; of few keys, the latest."""
+        self._kept.pop(key, None)
+        while len(self._kept) >= KEPT:
+            self._kept.pop(next(iter(self._kept)), None)
+        self._kept[key] = left
+
+    def take(self, key: object) -> object | None:
+        """Take what was kept, which then nobody else can; None if there is nothing."""
+        return self._kept.pop(key, None)
 
     def once(self, analysis: Callable[[Function], T], given: object = None) -> T:
         """What an analysis finds of the function, made when it is first asked for.

@@ -39,17 +39,22 @@ class Taint:
 
     def __init__(self, wave: Registers, findings: Findings) -> None:
         self.wave = wave
-        self.findings = findings
         self.active = False
-        self.replaying = False
         self.registers: dict[int, Marks] = {}
         self.written: dict[int, Array | None] = {}
-        self.shuffled: set[int] = set()
         self.memory = ShadowMemory(wave.memory)
-        self.touched: list[tuple[Space, Array, int, Array, Access]] = []
-        self.harmed: list[Array] = []
         self.started: Callable[[Instruction | None], None] = _nobody
         self.ended: Callable[[], None] = _nothing
+        self.restart(findings)
+
+    def restart(self, findings: Findings) -> None:
+        """Begin a launch: nothing is undefined but what `suspect` has been told of."""
+        self.begin()
+        self.findings = findings
+        self.replaying = False
+        self.shuffled: set[int] = set()
+        self.touched: list[tuple[Space, Array, int, Array, Access]] = []
+        self.harmed: list[Array] = []
         self.unwritten_shared: Callable[[], Array] = _no_bytes
         self.unwritten_local: Callable[[Array], Array] = np.zeros_like
 

@@ -272,7 +272,6 @@ def bound(module: Module) -> list[tuple[Instruction, Waits | None]]:
     function = module.functions["k"]
     machine = Machine(Geometry((1, 1, 1), (32, 1, 1)), Memory(), arch="sm_100a", numerics="exact")
     placement = Placement(module, function, machine.memory, 0)
-    placement.parameters(np.zeros(8, np.uint8), {"x": 0})
     machine.memory.build(placement.shared_bytes, 1, 1)
     machine.begin([0])
     program = Program(placement, machine)
