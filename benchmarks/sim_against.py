@@ -34,6 +34,8 @@ LOOPS = {
 }
 """Turns of each kernel's loop for 8 warps and for 512: about a second of f35790c."""
 CTAS = (1, 64)
+GEMMS = {128: 12, 512: 2}
+"""Sizes, the first of one CTA, and launches that are not measured."""
 IMPORT = "import tilec, tilec.sim"
 FIRST = "import sim_kernels; from tilec.sim import launch; sim_kernels.run(launch, 'staged', 4, 1)"
 
@@ -157,12 +159,15 @@ def measure(
         path = folder / "gemm.ptx"
         path.write_text(gemm.ptx)
         wanted = {"what": "gemm", "path": str(path), "block": list(gemm.block)}
-        wanted |= {"shared": gemm.shared, "size": 512}
-        key = "512x512x512 exact"
-        if only in key:
-            for side in sides:
-                side.launch(wanted)
-            rows[key] = compare(key, sides, lambda side: side.launch(wanted), rounds)
+        wanted |= {"shared": gemm.shared}
+        for size, before in GEMMS.items():
+            key = f"{size}x{size}x{size} exact"
+            if only not in key:
+                continue
+            one = {**wanted, "size": size}
+            for side in sides * before:
+                side.launch(one)
+            rows[key] = compare(key, sides, lambda side: side.launch(one), rounds)  # noqa: B023
         if large:
             found = sides[0].launch({**wanted, "size": 4096})
             rows["4096x4096x4096 exact"] = {

@@ -69,6 +69,7 @@ def solve(sent: bytes, wanted: Mapping[str, str]) -> Solved | Failed:
     except TilecError as error:
         return Failed(str(error))
     changed = after != before
+    run.release()
     return Solved(report, spans(changed.view(np.uint8)), after[changed])
 
 

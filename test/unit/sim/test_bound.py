@@ -62,6 +62,14 @@ BODIES = {
  mbarrier.arrive.shared.b64 %rd7, [tile];
  wait: mbarrier.test_wait.shared.b64 %p3, [tile], %rd7; @!%p3 bra wait; """
     + DOUBLE,
+    "a bulk copy": """@%p1 mbarrier.init.shared.b64 [tile+512], 1;
+ @%p1 fence.proxy.async.shared::cta; bar.sync 0;
+ mul.wide.u32 %rd7, %r2, 256; add.s64 %rd7, %rd7, %rd2;
+ @%p1 mbarrier.arrive.expect_tx.shared.b64 _, [tile+512], 256;
+ @%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [tile], [%rd7], 256,
+ [tile+512];
+ wait: mbarrier.try_wait.parity.shared.b64 %p3, [tile+512], 0; @!%p3 bra wait;
+ ld.shared.u32 %r7, [%r5]; st.global.u32 [%rd6], %r7;""",
     "a clock": "mov.u32 %r7, %clock; st.global.u32 [%rd6], %r7;",
     "many times": "mov.u32 %r7, 0; again: add.u32 %r8, %r8, %r7; st.shared.u32 [%r5], %r8; "
     "bar.sync 0; ld.shared.u32 %r8, [%r6]; bar.sync 0; add.u32 %r7, %r7, 1; "
