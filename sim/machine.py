@@ -56,6 +56,7 @@ class Machine(Registers):
         heap: what threads allocate from; None if no function asks for it.
         recorder: records the timeline of a CTA; None of none.
         accesses: has machine code load and store; None if it is not to.
+        forgetting: called when another launch begins: what is bound, and remembers something.
         threaded: whether other threads may compute products meanwhile.
         crew: those who do; None before there are any.
     """
@@ -84,6 +85,7 @@ class Machine(Registers):
         self.tensor = TensorMemory(self)
         self.pool = RegisterPool(self, self.phases)
         self.accesses: Movers | None = None
+        self.forgetting: list[Callable[[], None]] = []
         self.threaded = False
         super().__init__(geometry, memory, dynamic_shared)
 
@@ -94,7 +96,9 @@ class Machine(Registers):
         self.output: list[str] = []
         self.phases.restart()
         self.transfers.restart()
+        self.clusters.begin()
         self.tensor.begin()
+        self.pool.begin()
         self.tensor_products: Counter[tuple[str, int]] = Counter()
         self.code: object = None
         self.heap: Heap | None = None
@@ -102,8 +106,8 @@ class Machine(Registers):
         self.crew: Workers | None = None
         self.pending: Pending | None = None
         self.refused: set[tuple[int, int]] = set()
-        if self.accesses is not None:
-            self.accesses.restart()
+        for forget in self.forgetting:
+            forget()
 
     def begin(self, numbers: Sequence[int]) -> None:
         """Begin the wave of CTAs with these numbers in the grid."""

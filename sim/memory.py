@@ -108,6 +108,7 @@ class Memory:
         self._parts: list[tuple[int, Array]] = []
         self._end = _GUARD
         self._threads = 0
+        self._cta = self._thread = np.zeros((0, 1, 1), np.int64)
         self._fresh = False
         self._cluster = 1
         self.shared_base = 0

@@ -53,7 +53,6 @@ class State:
         table: what the functions read of it.
         library: the library; None until it is worth loading.
         absent: whether there is none.
-        launch: the number of the launch.
         places: where the offsets of warps are, and the first ones.
     """
 
@@ -62,15 +61,14 @@ class State:
         self.library: Library | None = None
         self.absent = False
         self.table = np.zeros(len(STATE), np.int64)
+        self.places = {"offsets": 0, "firsts": 0}
+        machine.forgetting.append(self.forget)
+        self.forget()
+
+    def forget(self) -> None:
+        """Forget the memory and the checks of a launch."""
         self._shape = (0, 0, 0)
         self._room: list[Array] = []
-        self.places = {"offsets": 0, "firsts": 0}
-        self.launch = 0
-        self.restart()
-
-    def restart(self) -> None:
-        """Begin a launch: forget the memory and the checks of the one before."""
-        self.launch += 1
         self._kept: list[Array] = []
         self._data: Array | None = None
         self._watch: GlobalWatch | None = None
@@ -156,10 +154,6 @@ class Accesses:
     def __init__(self, machine: Machine) -> None:
         self.state = State(machine)
 
-    def restart(self) -> None:
-        """Begin a launch."""
-        self.state.restart()
-
     def of(self, moves: Moves) -> NativeAccess | None:
         """What executes a load or store; None if numpy has to."""
         if moves.space not in ("global", "shared") or moves.bits not in _SIZES:
@@ -192,11 +186,7 @@ class NativeAccess:
         self._offsets = moves.offsets
         self._values = moves.values
         self._kind = Access.WRITE if form.store else Access.READ
-        self._allocation: Allocation | None = None
-        self._watched: Watched | None = None
         self._counts = (0, 0, 0)
-        self._pattern = np.zeros(0, np.int64)
-        self._begun = (0, (0, 0, 0))
         self.address = 0
         self._function: Callable[..., int] | None = None
         plan = self.plan = np.zeros(access_forms.PLAN_BYTES // 8, np.int64)
@@ -220,6 +210,16 @@ class NativeAccess:
         plan[_AT["outputs"]] = len(to)
         plan[_AT["table"]] = self.outputs.ctypes.data
         self._at = plan.ctypes.data, state.table.ctypes.data, id(machine.registers)
+        machine.forgetting.append(self.forget)
+        self.forget()
+
+    def forget(self) -> None:
+        """Forget the memory and the checks of a launch."""
+        self._shape = (0, 0, 0)
+        self._allocation: Allocation | None = None
+        self._watched: Watched | None = None
+        self._pattern = np.zeros(0, np.int64)
+        self.plan[_AT["low"]] = self.plan[_AT["high"]] = self.plan[_AT["known"]] = 0
 
     def move(self) -> bool:
         """Load or store what the active threads do; False if numpy has to."""
@@ -302,15 +302,12 @@ class NativeAccess:
 
     def begin(self) -> None:
         """Have the function, and begin a launch, or a wave of another shape."""
-        machine, plan, launch = self._machine, self.plan, self._state.launch
+        machine, plan = self._machine, self.plan
         if self._function is None:
             self.address, self._function = _compiled(self._state, self.form)
-        if self._begun == (launch, machine.shape):
+        if self._shape == machine.shape:
             return
-        if self._begun[0] != launch:
-            self._allocation = self._watched = None
-            plan[_AT["low"]] = plan[_AT["high"]] = 0
-        self._begun = launch, machine.shape
+        self._shape = machine.shape
         memory = machine.memory
         if self.form.shared:
             size = memory.shared_bytes if self.form.checked else memory.shared_stride

@@ -78,7 +78,14 @@ class _Blocks:
         self.parts: dict[int, list[Ready]] = {}
         self.tries: dict[int, tuple[int, int]] = {}
         self._kept: list[Array] = []
-        self._begun = (0, (0, 0, 0))
+        self._shape = (0, 0, 0)
+
+    def forget(self) -> None:
+        """Forget a launch."""
+        self._shape = (0, 0, 0)
+        for parts in self.parts.values():
+            for ready in parts:
+                ready.forget()
 
     def add(self, number: int, code: Code, checks: Checks) -> None:
         """A block is for machine code from now on."""
@@ -100,11 +107,11 @@ class _Blocks:
         for name, value in values.items():
             row[_OF_BLOCK[name]] = value
 
-    def renew(self, checks: Checks, machine: Machine, launch: int) -> None:
+    def renew(self, checks: Checks, machine: Machine) -> None:
         """Take note of what has become of loads and stores since the last time."""
-        if self._begun == (launch, machine.shape) and machine.heap is None:
+        if self._shape == machine.shape and machine.heap is None:
             return
-        self._begun = launch, machine.shape
+        self._shape = machine.shape
         for parts in self.parts.values():
             for ready in parts:
                 ready.renew(checks)
@@ -130,10 +137,9 @@ class Control:
         self._state = np.zeros(len(STATE), np.int64)
         self._groups = np.zeros((GROUPS, len(GROUP)), np.int64)
         self._entry = np.zeros(len(driver.OUTPUT), np.int64)
-        self._masks = np.zeros((0, 0), np.bool_)
         self._blocks: dict[int, _Blocks] = {}
-        self._shape = (0, 0, 0)
-        self._some = self._one = np.zeros((0, 0, 0), np.bool_)
+        machine.forgetting.append(self.forget)
+        self.forget()
         assert isinstance(machine.accesses, Accesses)
         self._accesses = machine.accesses.state
         self._checks = Checks(machine, self._accesses)
@@ -151,11 +157,19 @@ class Control:
             assert value is not None
             self._state[_AT[field]] = value
 
+    def forget(self) -> None:
+        """Forget a launch."""
+        self._shape = (0, 0, 0)
+        self._masks = np.zeros((0, 0), np.bool_)
+        self._views: list[Array] = []
+        self._some = self._one = np.zeros((0, 0, 0), np.bool_)
+
     def blocks(self, frame: Frame) -> _Blocks:
         """The blocks of a frame."""
         found = self._blocks.get(id(frame))
         if found is None:
             found = self._blocks[id(frame)] = _Blocks(frame)
+            self._machine.forgetting.append(found.forget)
         return found
 
     def run(self, scheduler: Scheduling, group: Group, code: Code) -> Came | None:
@@ -181,7 +195,7 @@ class Control:
             return None
         if not blocks.table[group.block, 0]:
             blocks.add(group.block, code, checks)
-        blocks.renew(checks, machine, self._accesses.launch)
+        blocks.renew(checks, machine)
         self._begin(scheduler, group, blocks)
         state, at = self._state, self._state.ctypes.data
         while True:

@@ -80,6 +80,10 @@ class Ready:
                 kind = GLOBAL
         self._row[_AT["kind"]] = kind
 
+    def forget(self) -> None:
+        """Hold no arrays."""
+        self.outs[:] = [np.empty((1, 1, 1), array.dtype) for array in self.outs]
+
     def arrays(self) -> bool:
         """Have arrays of the right shapes for the results; whether any was not right."""
         if isinstance(self.part, StretchPart):

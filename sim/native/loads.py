@@ -49,6 +49,3 @@ class Movers(Protocol):
 
     def of(self, moves: Moves) -> Mover | None:
         """What executes a load or store; None if numpy has to."""
-
-    def restart(self) -> None:
-        """Begin a launch, with other memory and checks that know nothing yet."""

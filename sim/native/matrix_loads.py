@@ -231,6 +231,7 @@ class MatrixLoad:
         self._run: Callable[[int], int] | None = None
         self._library: Library | None = None  # which owns the code
         self._counts: dict[tuple[int, bytes], tuple[int, int, int]] = {}
+        machine.forgetting.append(self._counts.clear)
 
     def load(self, offsets: Array) -> Array | None:
         """Registers, (CTAs · warps, registers, lanes), of rows at offsets of all threads.

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from dataclasses import asdict
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -141,6 +143,7 @@ def test_launches_give_what_a_first_one_gives(
 STATE_OF_CODE = {
     "registers", "_initial", "_special", "_constants", "written", "translator", "accesses",
     "threaded", "resolve", "_local_end", "started", "ended", "_local_room",
+    "forgetting",
 }  # fmt: skip
 """Attributes that what is bound may have changed: slots of registers, who is called."""
 
@@ -254,11 +257,34 @@ def test_two_threads_do_not_share_one(took: list[bool]) -> None:
     assert found == [expected] * 2
 
 
-def test_arrays_are_not_held() -> None:
-    """What a launch has had in memory is given back."""
-    same = module(DOUBLE)
-    launch(same, "k", 2, 64, arguments(2, 0))
-    (bound,) = same.functions["k"]._kept.values()
-    assert isinstance(bound, Bound)
-    assert bound.memory.data.size == 0
-    assert all(array.size == 1 for array in bound.machine.registers)
+def held(of: Bound) -> int:
+    """Bytes of all arrays that something is kept of."""
+    found, seen, todo = 0, set[int](), list[object]([of])
+    while todo:
+        one = todo.pop()
+        if id(one) in seen or isinstance(one, type | ModuleType | Module):
+            continue
+        seen.add(id(one))
+        if isinstance(one, np.ndarray):
+            found += one.nbytes if one.base is None else 0
+            todo.append(one.base)
+        elif isinstance(one, FunctionType):
+            todo += one.__closure__ or ()
+        else:
+            todo += gc.get_referents(one)
+    return found
+
+
+@pytest.mark.parametrize("name", ["many times", "a race", "a bulk copy"])
+def test_arrays_are_not_held(engine: str, name: str) -> None:
+    """What is kept does not grow with the arguments, or with the threads of a wave."""
+    sizes = []
+    for ctas in (1, 128):
+        same = module(BODIES[name])
+        for _ in range(3):
+            launch(same, "k", ctas, 64, arguments(ctas, 0))
+        (bound,) = same.functions["k"]._kept.values()
+        assert isinstance(bound, Bound)
+        sizes.append(held(bound))
+    assert sizes[1] < sizes[0] + 40_000
+    assert sizes[1] < 200_000
