@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .errors import LaunchError, TilecError, UnknownNameError, nearest
+from .lazy_names import lazy_names
 from .targets import ASYNC_COPY_BYTES, DEFAULT_TARGET, TARGETS, Scope, Since, Target, target
 from .types import ELEMENT_TYPES, ElementType, Kind, element_type
 from .versions import PtxVersion
@@ -92,17 +92,9 @@ _MODULES = {
     "wmma": ("WmmaMemory", "WmmaMma"),
 }
 """What is imported when it is first used, by its module: most that import `tilec` need no forms."""
-_HOMES = {name: module for module, names in _MODULES.items() for name in names}
 
-
-if not TYPE_CHECKING:  # or any name would be one to a type checker
-
-    def __getattr__(name: str) -> Any:
-        """A name of `_MODULES`."""
-        if name not in _HOMES:
-            raise AttributeError(f"module 'tilec.isa' has no attribute '{name}'")
-        found = globals()[name] = getattr(import_module(f".{_HOMES[name]}", __name__), name)
-        return found
+if not TYPE_CHECKING:
+    __getattr__ = lazy_names(__name__, {n: f".{m}" for m, names in _MODULES.items() for n in names})
 
 
 def __dir__() -> list[str]:

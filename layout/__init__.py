@@ -4,8 +4,9 @@
 needs numpy.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from tilec.isa.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from .access import Access, fragment_wavefronts, matrix_access, vector_access
@@ -126,17 +127,9 @@ _MODULES = {
     ),
 }
 """What is imported when it is first used, by its module: few need all of it."""
-_HOMES = {name: module for module, names in _MODULES.items() for name in names}
 
-
-if not TYPE_CHECKING:  # or any name would be one to a type checker
-
-    def __getattr__(name: str) -> object:
-        if name not in _HOMES:
-            raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-        found: object = getattr(import_module(f".{_HOMES[name]}", __name__), name)
-        globals()[name] = found
-        return found
+if not TYPE_CHECKING:
+    __getattr__ = lazy_names(__name__, {n: f".{m}" for m, names in _MODULES.items() for n in names})
 
 
 def __dir__() -> list[str]:

@@ -53,8 +53,9 @@ Here is what a pass of another package imports; what needs MLIR is imported when
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from tilec.isa.lazy_names import lazy_names
 
 from .base import Diagnostic, Pass, PassError, RemarkKind, advise, remark, walk
 
@@ -95,13 +96,10 @@ _HOMES = {
     "register": ".registry",
     "named": ".search",
 }
+"""What needs MLIR, imported when it is first used."""
 
-
-def __getattr__(name: str) -> Any:
-    """What is exported and needs MLIR, imported when first used."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'tilec.passes' has no attribute '{name}'")
-    return getattr(import_module(_HOMES[name], __name__), name)
+if not TYPE_CHECKING:
+    __getattr__ = lazy_names(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

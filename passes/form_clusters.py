@@ -5,32 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from tilec.dialects.tile.attributes import CTA_CLUSTER, MULTICAST
+from tilec.dialects.tile.attributes import MULTICAST
 from tilec.dialects.tile.ops import AsyncCopyOp
 from tilec.dialects.tile.ops.warpgroup_dot import AwaitedProduct
 from tilec.dialects.tile.shared import shared_buffer
 from tilec.dialects.tile.tiles import bits_of
 from tilec.ir.mlir import ir, scf
 from tilec.ir.types import memref_of
-from tilec.isa import Target
+from tilec.isa import Target, TilecError
 from tilec.isa.wording import counted
 
 from .analysis.costs import CLUSTER_CTAS, Product, Round, cost_of_round
-from .hopper.clusters import (
-    Cluster,
-    can_be_parted,
-    forget_cluster,
-    given_cluster,
-    pairs_along,
-    same_copies,
-    why_no_cluster,
-)
-from .hopper.parting import loops_of_products
-from .kernel_pass import Kernel, KernelPass
+from .hopper.cluster_choice import ClusterChoice, choose_cluster
+from .hopper.clusters import Cluster, can_be_parted, pairs_along, same_copies
+from .kernel_pass import Kernel
 
 
 @dataclass(frozen=True)
-class FormClusters(KernelPass):
+class FormClusters(ClusterChoice):
     """Choose which CTAs are a cluster, and which copies they share.
 
     In and out: level 2, kernels that are `tile.automatic`. If a copy for the products of a loop
@@ -47,38 +39,26 @@ class FormClusters(KernelPass):
     """
 
     name: ClassVar[str] = "tile-form-clusters"
+    CHOSEN: ClassVar[str] = "clusters"
 
-    enabled: bool = True
+    def decide(
+        self, kernel: Kernel, target: Target, loop: scf.ForOp, given: Cluster | None
+    ) -> None:
+        """Let CTAs of a cluster load for each other what the products of a loop read.
 
-    def run(self, kernel: Kernel) -> None:
-        """Decide for a kernel."""
-        pinned = CTA_CLUSTER in kernel.function.attributes
-        given = given_cluster(kernel.function)
-        if not (self.enabled or given) or (pinned and given is None):
-            return
-        target = kernel.target
-        if not (kernel.is_entry and kernel.is_automatic and target):
-            return
-        for loop, tiles in loops_of_products(kernel):
-            with kernel.at(loop):
-                why = why_no_cluster(kernel, target, tiles)
-                cluster = _best(kernel, loop) if given is None else given
-                shared = [] if cluster is None else _shared(loop, cluster)
-                if not why and not shared:
-                    why = "its products do not read data that neighbours in the grid also read"
-                if not why and given is None:
-                    why = _does_not_pay(loop, shared, target)
-                if why:
-                    kernel.missed(kernel.function, f"has no clusters: {why}")
-                    forget_cluster(kernel)
-                    return
-                assert cluster is not None
-                kernel.function.attributes[CTA_CLUSTER] = ir.DenseI64ArrayAttr.get(cluster.extents)
-                for copy in shared:
-                    copy.operation.attributes[MULTICAST] = ir.UnitAttr.get()
-                _explain(kernel, loop, cluster, shared, target)
-            return
-        forget_cluster(kernel)
+        Raises:
+            TilecError: if they do not, saying why.
+        """
+        cluster = _best(kernel, loop) if given is None else given
+        shared = [] if cluster is None else _shared(loop, cluster)
+        if cluster is None or not shared:
+            raise TilecError("its products do not read data that neighbours in the grid also read")
+        if given is None and (why := _does_not_pay(loop, shared, target)):
+            raise TilecError(why)
+        choose_cluster(kernel, cluster)
+        for copy in shared:
+            copy.operation.attributes[MULTICAST] = ir.UnitAttr.get()
+        _explain(kernel, loop, cluster, shared, target)
 
 
 def _best(kernel: Kernel, loop: scf.ForOp) -> Cluster | None:

@@ -5,27 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from tilec.dialects.tile.attributes import CTA_CLUSTER, IN_PAIRS
+from tilec.dialects.tile.attributes import IN_PAIRS
 from tilec.ir.mlir import ir, scf
 from tilec.isa import Target, TilecError
 
 from .analysis.costs import CLUSTER_CTAS, Round, cost_of_round
 from .blackwell.pairs import PairProduct, marked, pair_product
-from .hopper.clusters import (
-    Cluster,
-    forget_cluster,
-    given_cluster,
-    pairs_along,
-    same_copies,
-    why_no_cluster,
-)
-from .hopper.parting import loops_of_products
+from .hopper.cluster_choice import ClusterChoice, choose_cluster
+from .hopper.clusters import Cluster, pairs_along, same_copies
 from .hopper.persistence import why_a_tile_each
-from .kernel_pass import Kernel, KernelPass
+from .kernel_pass import Kernel
 
 
 @dataclass(frozen=True)
-class FormPairs(KernelPass):
+class FormPairs(ClusterChoice):
     """Choose products that two CTAs compute together (`cta_group::2`).
 
     In and out: level 2, kernels that are `tile.automatic`. Where neighbours along an axis of the
@@ -44,43 +37,16 @@ class FormPairs(KernelPass):
     """
 
     name: ClassVar[str] = "tile-form-pairs"
+    CHOSEN: ClassVar[str] = "pairs of CTAs"
 
-    enabled: bool = True
-
-    def run(self, kernel: Kernel) -> None:
-        """Decide for a kernel."""
-        pinned = CTA_CLUSTER in kernel.function.attributes
-        given = given_cluster(kernel.function)
-        if not (self.enabled or given) or (pinned and given is None):
-            return
-        target = kernel.target
-        if not (kernel.is_entry and kernel.is_automatic and target):
-            return
-        for loop, tiles in loops_of_products(kernel):
-            with kernel.at(loop):
-                try:
-                    self._decide(kernel, target, loop, tiles, given)
-                except TilecError as why:
-                    kernel.missed(kernel.function, f"has no pairs of CTAs: {why}")
-                    _forget(kernel)
-            return
-        forget_cluster(kernel)
-
-    def _decide(
-        self,
-        kernel: Kernel,
-        target: Target,
-        loop: scf.ForOp,
-        tiles: scf.ForOp | None,
-        given: Cluster | None,
+    def decide(
+        self, kernel: Kernel, target: Target, loop: scf.ForOp, given: Cluster | None
     ) -> None:
         """Let pairs compute the product of a loop.
 
         Raises:
             TilecError: if they do not, saying why.
         """
-        if why := why_no_cluster(kernel, target, tiles):
-            raise TilecError(why)
         if given is not None and given.size != CLUSTER_CTAS:
             raise TilecError(f"{given} are not two")
         pair = pair_product(loop)
@@ -94,7 +60,7 @@ class FormPairs(KernelPass):
                 f"a round takes {alone.cycles:.0f} cycles with and without, of products "
                 f"{alone.products:.0f}"
             )
-        kernel.function.attributes[CTA_CLUSTER] = ir.DenseI64ArrayAttr.get(cluster.extents)
+        choose_cluster(kernel, cluster)
         kernel.remark(
             kernel.function,
             f"is for pairs of {cluster}, which compute products of twice the rows together: "
@@ -102,12 +68,11 @@ class FormPairs(KernelPass):
             f"{alone.l2:.0f}, beside {alone.products:.0f} of products",
         )
 
-
-def _forget(kernel: Kernel) -> None:
-    """Let each CTA multiply for itself."""
-    forget_cluster(kernel)
-    for dot in marked(kernel):
-        del dot.attributes[IN_PAIRS]
+    def forget(self, kernel: Kernel) -> None:
+        """Let each CTA multiply for itself."""
+        super().forget(kernel)
+        for dot in marked(kernel):
+            del dot.attributes[IN_PAIRS]
 
 
 def _neighbours(loop: scf.ForOp, pair: PairProduct, clusters: list[Cluster]) -> Cluster:

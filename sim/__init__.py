@@ -1,7 +1,8 @@
 """PTX on the CPU: any kernel, tensor cores included, bit for bit, with checks and counts."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from tilec.isa.lazy_names import lazy_names
 
 from .errors import LaunchError, PtxError, UnsupportedInstructionError
 from .launch import launch
@@ -58,13 +59,8 @@ _HOMES = {
 }
 """Where that is which a launch does not need."""
 
-if not TYPE_CHECKING:  # or any name would be one to a type checker
-
-    def __getattr__(name: str) -> Any:
-        """What is exported, imported when first used."""
-        if name not in _HOMES:
-            raise AttributeError(f"module 'tilec.sim' has no attribute '{name}'")
-        return getattr(import_module(_HOMES[name], __name__), name)
+if not TYPE_CHECKING:
+    __getattr__ = lazy_names(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

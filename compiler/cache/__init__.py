@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from tilec.isa.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from .compilations import through_cache
@@ -11,10 +12,8 @@ if TYPE_CHECKING:
 
 __all__ = ["LIMIT", "CacheWarning", "find", "keep", "key", "store", "through_cache"]
 
+_HOMES = dict.fromkeys(__all__, ".entries") | {"through_cache": ".compilations"}
+"""Where each is, imported when it is first used: most processes only ask whether to use it."""
 
-def __getattr__(name: str) -> Any:
-    """What is exported, imported when first used: most processes only ask whether to use it."""
-    if name not in __all__:
-        raise AttributeError(f"module 'tilec.cache' has no attribute '{name}'")
-    home = ".compilations" if name == "through_cache" else ".entries"
-    return getattr(import_module(home, __name__), name)
+if not TYPE_CHECKING:
+    __getattr__ = lazy_names(__name__, _HOMES)

@@ -19,6 +19,7 @@ from .ask import (
     is_removable,
     layout_rule,
     orders,
+    place_of,
     root_memory,
     scope_of,
     semantics_of,
@@ -31,6 +32,7 @@ from .control import ControlFlow
 from .declaration import UNKNOWN, Semantics
 from .effects import Access, Effect, Resource, Touch, resource_of
 from .layouts import LayoutRule
+from .place import Place
 from .scope import Scope
 from .spread import Spread, Variation
 
@@ -40,6 +42,7 @@ __all__ = [
     "ControlFlow",
     "Effect",
     "LayoutRule",
+    "Place",
     "Resource",
     "Scope",
     "Semantics",
@@ -59,6 +62,7 @@ __all__ = [
     "is_removable",
     "layout_rule",
     "orders",
+    "place_of",
     "resource_of",
     "root_memory",
     "scope_of",

@@ -10,6 +10,7 @@ from .control import ControlFlow
 from .declaration import UNKNOWN, Semantics
 from .effects import FINDS, MEMORIES, Access, Effect, Resource, Touch, resource_of
 from .layouts import LayoutRule
+from .place import Place
 from .scope import Scope
 from .spread import Variation
 from .upstream import FUNCTIONS, upstream
@@ -48,6 +49,11 @@ def variation_of(op: Op) -> Variation:
     """How the results of an op vary over threads."""
     varies = semantics_of(op).varies
     return varies if isinstance(varies, Variation) else varies(op.operation.opview)
+
+
+def place_of(op: Op) -> Place | None:
+    """What an op says of where its CTA is in the launch, and of nothing else; else None."""
+    return semantics_of(op).place
 
 
 def uniform_operands(op: Op) -> Sequence[ir.Value]:

@@ -11,6 +11,7 @@ from tilec.ir.mlir import ir
 from .control import ControlFlow
 from .effects import Touch
 from .layouts import LayoutRule
+from .place import Place
 from .scope import Scope
 from .spread import Variation
 
@@ -27,6 +28,7 @@ class Semantics:
         layouts: what it asks of the layouts of tiles.
         aliases: number of the operand, a memref, into whose memory the result points.
         control: what it does with its regions.
+        place: what it says of where its CTA is in the launch, and of nothing else; else None.
         uniform: gives the operands of one op that must be the same in all threads of the CTA.
         cost: instructions of a warp for each register of the result, where it is computed once
             more under another layout; None where it must not be.
@@ -39,6 +41,7 @@ class Semantics:
     aliases: int | None = None
     control: ControlFlow | None = None
     cost: int | None = None
+    place: Place | None = None
     uniform: Callable[[Any], Sequence[ir.Value]] | None = None
 
     def but(self, **changes: Any) -> Semantics:

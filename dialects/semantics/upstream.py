@@ -30,6 +30,7 @@ from .effects import (
     writes_to,
 )
 from .layouts import LayoutRule
+from .place import Place
 from .scope import Scope
 from .spread import Variation
 
@@ -127,11 +128,14 @@ OPS: Mapping[str, Semantics] = MappingProxyType(
             *_each("gpu", "subgroup_id", _PER_WARP),
             *_each(
                 "gpu",
-                "block_dim block_id cluster_block_id cluster_dim cluster_dim_blocks cluster_id "
-                "dynamic_shared_memory grid_dim num_subgroups subgroup_size",
+                "block_dim cluster_block_id cluster_dim cluster_dim_blocks cluster_id "
+                "dynamic_shared_memory num_subgroups subgroup_size",
                 PURE,
             ),
-            ("nvvm.read.ptx.sreg.cluster.ctarank", PURE),
+            # Where a CTA is.
+            ("gpu.block_id", PURE.but(place=Place.BLOCK)),
+            ("gpu.grid_dim", PURE.but(place=Place.GRID)),
+            ("nvvm.read.ptx.sreg.cluster.ctarank", PURE.but(place=Place.CLUSTER)),
             ("nvvm.read.ptx.sreg.tid.x", _THREAD),
             ("nvvm.read.ptx.sreg.laneid", _PER_LANE),
             ("nvvm.read.ptx.sreg.warpid", _PER_WARP),

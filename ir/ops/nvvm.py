@@ -100,9 +100,6 @@ def fence_mbarrier_init() -> None:
     emit("nvvm.fence.mbarrier.init")
 
 
-CLUSTER_RANK = "nvvm.read.ptx.sreg.cluster.ctarank"
-
-
 def cluster_barrier() -> None:
     """A barrier of all threads of a cluster, to which whole warps come."""
     emit("nvvm.cluster.arrive", aligned=ir.UnitAttr.get())
@@ -111,7 +108,7 @@ def cluster_barrier() -> None:
 
 def cluster_rank() -> ir.OpResult:
     """The CTA's number in its cluster, an i32."""
-    return create(CLUSTER_RANK, (), ir.IntegerType.get_signless(32))
+    return create("nvvm.read.ptx.sreg.cluster.ctarank", (), ir.IntegerType.get_signless(32))
 
 
 def elect_sync() -> ir.OpResult:

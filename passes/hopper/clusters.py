@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from tilec.dialects.semantics import Place, place_of
 from tilec.dialects.tile.attributes import CTA_CLUSTER, GRID_EXTENTS, PERSISTENT
 from tilec.dialects.tile.ops import AllocSharedOp, AsyncCopyOp
 from tilec.ir.aliases import Op, Value
@@ -88,12 +89,6 @@ def why_no_cluster(kernel: Kernel, target: Target, tiles: scf.ForOp | None) -> s
     return ""
 
 
-def forget_cluster(kernel: Kernel) -> None:
-    """Let a kernel no longer say which CTAs are to be a cluster."""
-    if CTA_CLUSTER in kernel.function.attributes:
-        del kernel.function.attributes[CTA_CLUSTER]
-
-
 def pairs_along(kernel: Kernel) -> list[Cluster]:
     """The clusters of two along each axis of the grid that counts, the preferred axis first.
 
@@ -146,9 +141,10 @@ def axes_of(value: Value) -> set[int]:
         if owner.operation in seen:
             continue
         seen.add(owner.operation)
-        if isinstance(owner.opview, gpu.BlockIdOp):
+        place = place_of(owner)
+        if place is Place.BLOCK:
             found.add(dimension_of(owner))
-        elif len(owner.operation.regions):
+        elif place is Place.CLUSTER or len(owner.operation.regions):
             return set(range(len(_AXES)))
         taken += list(owner.operation.operands)
     return found

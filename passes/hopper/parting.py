@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from math import prod
 from typing import NamedTuple
 
-from tilec.dialects.semantics import Resource, Scope, effects_of, finds, orders, scope_of
+from tilec.dialects.semantics import Resource, Scope, effects_of, finds, orders, place_of, scope_of
 from tilec.dialects.tile.attributes import IN_PAIRS, STAGES
 from tilec.dialects.tile.ops import AsyncCopyOp, LoadOp, StoreOp
 from tilec.dialects.tile.ops.base import TileOp
@@ -16,8 +16,7 @@ from tilec.dialects.tile.shared import shared_buffer
 from tilec.dialects.tile.tiles import bits_of, tile_value
 from tilec.ir.aliases import Op
 from tilec.ir.attributes import signature
-from tilec.ir.mlir import gpu, ir, scf
-from tilec.ir.ops.nvvm import CLUSTER_RANK
+from tilec.ir.mlir import ir, scf
 from tilec.ir.types import memref_of
 from tilec.isa import Target
 
@@ -380,8 +379,7 @@ def _depends_on_threads(op: ir.OpView) -> bool:
     if operands or not results or isinstance(op, TileOp):
         return False
     is_constant = "value" in op.attributes
-    of_cta = isinstance(op, gpu.BlockIdOp | gpu.GridDimOp) or op.operation.name == CLUSTER_RANK
-    return not (is_constant or of_cta)
+    return not is_constant and place_of(op) is None
 
 
 def _size(copies: list[StagedCopy]) -> int:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from tilec.dialects.semantics import Place, place_of
 from tilec.dialects.tile.ops import AllocSharedOp
 from tilec.ir.aliases import Op, Value
 from tilec.ir.attributes import cluster_size
-from tilec.ir.mlir import gpu, ir, scf
+from tilec.ir.mlir import ir, scf
 from tilec.isa import WARPGROUP_THREADS
 from tilec.isa.wording import counted
 
@@ -81,7 +82,7 @@ def _follows_from_place(value: Value) -> bool:
         owner = taken.pop().owner
         if isinstance(owner, ir.Block) or owner.operation in seen:
             continue
-        if isinstance(owner.opview, gpu.BlockIdOp):
+        if place_of(owner) in (Place.BLOCK, Place.CLUSTER):
             return True
         seen.add(owner.operation)
         taken += list(owner.operation.operands)

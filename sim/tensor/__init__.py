@@ -1,7 +1,8 @@
 """The matrix instructions, executed for many warps at once."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from tilec.isa.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from .fragment import Fragment
@@ -20,22 +21,15 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Fragment": "fragment",
-    "load_matrix": "moves",
-    "move_matrix": "moves",
-    "multiply": "product",
-    "multiply_fragments": "product",
-    "store_matrix": "moves",
-    "wmma_offsets": "wmma",
+    "Fragment": ".fragment",
+    "load_matrix": ".moves",
+    "move_matrix": ".moves",
+    "multiply": ".product",
+    "multiply_fragments": ".product",
+    "store_matrix": ".moves",
+    "wmma_offsets": ".wmma",
 }
 """Where each is, imported when it is first used: few kernels have matrix instructions."""
 
-
-if not TYPE_CHECKING:  # or any name would be one to a type checker
-
-    def __getattr__(name: str) -> object:
-        if name not in _HOMES:
-            raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-        found: object = getattr(import_module(f".{_HOMES[name]}", __name__), name)
-        globals()[name] = found
-        return found
+if not TYPE_CHECKING:
+    __getattr__ = lazy_names(__name__, _HOMES)

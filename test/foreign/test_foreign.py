@@ -38,6 +38,11 @@ def test_kernel(case: Case) -> None:
     assert not [one for one in report.advice if one.kind == "unread"]
 
 
+def test_the_page_says_how_many_there_are() -> None:
+    page = (HERE.parents[1] / "docs" / "simulator.md").read_text(encoding="utf-8")
+    assert f"`test/foreign` runs {len(CASES)} kernels that" in page
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_kernel_in_another_order(case: Case) -> None:

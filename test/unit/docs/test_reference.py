@@ -10,7 +10,7 @@ import pytest
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 
 
-@pytest.mark.parametrize("name", ["commands", "dialect", "passes", "tiles_to_wgmma"])
+@pytest.mark.parametrize("name", ["commands", "dialect", "figures", "passes", "tiles_to_wgmma"])
 def test_up_to_date(name):
     command = [sys.executable, str(DOCS / f"make_{name}.py"), "--check"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -11,9 +11,12 @@ import pytest
 import tilec
 import tilec.lang as tl
 from tilec import sim
+from tilec.frontend.contexts import new_context
+from tilec.ir.mlir import ir
 from tilec.launch.arguments import passed
 from tilec.launch.simulated import for_simulator
-from tilec.passes import PassError
+from tilec.passes import PassError, walk
+from tilec.passes.hopper.clusters import axes_of
 
 ROOT = Path(__file__).parents[3]
 GEMM = (ROOT / "examples" / "kernels" / "gemm.mlir").read_text(encoding="utf-8")
@@ -190,3 +193,32 @@ def test_the_simulator_misses_what_is_taken_out(gemm: tilec.Compiled, taken: str
         max_steps=20_000,
     )
     assert report.findings
+
+
+PLACES = """
+gpu.module @m [#nvvm.target<chip = "sm_90a">] {
+  gpu.func @k(%n: index, %m: memref<?xindex>) kernel {
+    %x = gpu.block_id x
+    %z = gpu.block_id z
+    %most = gpu.grid_dim y
+    %rank = nvvm.read.ptx.sreg.cluster.ctarank : i32
+    %same = arith.addi %n, %most : index
+    %both = arith.muli %x, %z : index
+    %number = arith.index_cast %rank : i32 to index
+    %sum = arith.addi %same, %number : index
+    memref.store %same, %m[%same] : memref<?xindex>
+    memref.store %both, %m[%x] : memref<?xindex>
+    memref.store %sum, %m[%z] : memref<?xindex>
+    gpu.return
+  }
+}
+"""
+
+
+def test_axes_along_which_a_value_differs() -> None:
+    """The number of a CTA along an axis differs along that, its rank along any, extents nowhere."""
+    with new_context():
+        module = ir.Module.parse(PLACES)
+        stores = [op for op in walk(module.operation) if op.operation.name == "memref.store"]
+        found = [[axes_of(store.operands[at]) for at in (0, 2)] for store in stores]
+    assert found == [[set(), set()], [{0, 2}, {0}], [{0, 1, 2}, {2}]]
