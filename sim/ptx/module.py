@@ -271,6 +271,19 @@ KEPT = 4
 """Keys at most that a function keeps something of."""
 
 
+class _Kept(dict[object, object]):
+    """What uses of a function leave, which no copy of it has, nor other processes."""
+
+    def __copy__(self) -> _Kept:
+        return _Kept()
+
+    def __deepcopy__(self, memo: object) -> _Kept:
+        return _Kept()
+
+    def __reduce__(self) -> tuple[type[_Kept], tuple[()]]:
+        return _Kept, ()
+
+
 @dataclass(slots=True)
 class Function:
     """An `.entry` or `.func`.
@@ -297,7 +310,7 @@ class Function:
     _analyses: dict[tuple[object, object], Any] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
-    _kept: dict[object, object] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _kept: _Kept = field(default_factory=_Kept, init=False, repr=False, compare=False)
 
     def keep(self, key: object, left: object) -> None:
         """Keep what a use of the function leaves to the next; of few keys, the latest."""
@@ -326,7 +339,7 @@ class Function:
 
 @dataclass(slots=True)
 class Module:
-    """A PTX text, read.
+    """A PTX text, read. What has been launched is not to be changed: its analyses are kept.
 
     Attributes:
         source: the text.

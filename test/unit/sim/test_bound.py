@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import gc
+import pickle
 import threading
 from dataclasses import asdict
 from types import FunctionType, ModuleType
@@ -229,6 +231,17 @@ def test_after_an_error_nothing_is_left(took: list[bool]) -> None:
         launch(same, "k", 2, 64, [1, 2])
     launch(same, "k", 2, 64, arguments(2, 5))
     assert took == [False, True, False, True, False]
+
+
+def test_copies_have_nothing() -> None:
+    """A copy of what has been launched is as one that has not; so is what is sent elsewhere."""
+    same = module(DOUBLE)
+    expected = outcome(same, 3, 9)
+    assert same.functions["k"]._kept
+    for other in (copy.deepcopy(same), pickle.loads(pickle.dumps(same))):
+        assert not other.functions["k"]._kept
+        assert outcome(other, 3, 9) == expected
+    assert outcome(same, 3, 9) == expected
 
 
 def test_few_are_kept() -> None:
