@@ -9,9 +9,10 @@ from dataclasses import astuple, dataclass
 from .frames import Frame
 from .machine import Machine
 from .ptx import Module
+from .ptx.module import Function, Instruction
 from .report import Finding, Line, MatrixCount, Report
 from .traffic import Accesses
-from .traits import Sync, traits
+from .traits import Sync, Traits, generation, traits
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +69,14 @@ def report(
     made.steps = counted.steps
     kinds: Counter[str] = Counter()
     matrix: Counter[str] = Counter()
-    text = {one.position: one for f in module.functions.values() for one in f.body or ()}
+    text: dict[int, _Text] = {}
+    for function in module.functions.values():
+        text |= function.once(_texts, generation())
+    nothing = Accesses()
     for position, (warps, threads) in sorted(counted.executed.items()):
-        instruction = text[position]
+        instruction, what, mnemonic = text[position]
         kinds[instruction.opcode] += warps
         made.thread_instructions += threads
-        what = traits(instruction)
         if what.matrix:
             from .matrix_forms import matrix_form  # noqa: PLC0415 (few kernels have any)
 
@@ -82,13 +85,11 @@ def report(
             made.waits += warps
         if what.sync is Sync.CTA:
             made.barriers += warps
-        found = touched.get(position, Accesses())
+        found = touched.get(position, nothing)
         line = Line(
-            module.line(instruction), module.origin(instruction), instruction.mnemonic,
-            warps, threads, found.requests, found.sectors, found.wavefronts, found.conflicts,
-            found.copied,
-            found.operands,
-            found.waits_in_vain,
+            module.line(instruction), module.origin(instruction), mnemonic, warps, threads,
+            found.requests, found.sectors, found.wavefronts, found.conflicts, found.copied,
+            found.operands, found.waits_in_vain,
         )  # fmt: skip
         made.lines.append(line)
     made.warp_instructions = kinds.total()
@@ -108,6 +109,15 @@ def report(
     made.waits_in_vain = sum(line.waits_in_vain for line in made.lines)
     made.conflicts = sum(line.conflicts for line in made.lines)
     return made
+
+
+_Text = tuple[Instruction, Traits, str]
+"""An instruction, its traits, and its mnemonic."""
+
+
+def _texts(function: Function) -> dict[int, _Text]:
+    """The instructions of a function by their positions."""
+    return {one.position: (one, traits(one), one.mnemonic) for one in function.body or ()}
 
 
 def _flops(name: str, warps: int) -> int:
