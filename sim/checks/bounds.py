@@ -144,11 +144,12 @@ class Bounds:
     def _outside(self, space: Space, offsets: Array, size: int, kind: Access) -> Array:
         if not space.flat:
             limit = self.memory.shared_bytes if space.name == "shared" else self.memory.local_bytes
-            return np.asarray((offsets < 0) | (offsets + size > limit))
+            return np.asarray((offsets < 0) | (offsets > limit - size))
         inside = np.zeros(offsets.shape, np.bool_)
+        # Not `offsets + size`, which may wrap.
         for one in self.memory.allocations:
             if one.writable or not kind.writes:
-                inside |= (offsets >= one.start) & (offsets + size <= one.end)
+                inside |= (offsets >= one.start) & (offsets <= one.end - size)
         return ~inside
 
     @staticmethod
