@@ -80,7 +80,7 @@ class Bounds:
         kind: Access,
     ) -> Array:
         active = np.True_ if mask is None else mask
-        shape = np.broadcast_shapes(offsets.shape, np.shape(active))
+        shape = self._threads(offsets.shape, np.shape(active))
         offsets, active = np.broadcast_to(offsets, shape), np.broadcast_to(active, shape)
         misaligned = active & (offsets & (size - 1) != 0)
         verb = "writes" if kind.writes else "reads"
@@ -117,10 +117,16 @@ class Bounds:
         if mask is not None:
             misaligned = misaligned & mask
         if misaligned.any():
-            offsets = np.broadcast_to(offsets, misaligned.shape)
+            shape = self._threads(misaligned.shape)
+            offsets, threads = np.broadcast_to(offsets, shape), np.broadcast_to(misaligned, shape)
             self._report_misaligned(
-                instruction, space, offsets, size, misaligned, "passes the address of a matrix,"
+                instruction, space, offsets, size, threads, "passes the address of a matrix,"
             )
+
+    def _threads(self, *shapes: tuple[int, ...]) -> tuple[int, ...]:
+        """What arrays broadcast to, with each thread of a CTA, which findings count."""
+        ctas, *_ = np.broadcast_shapes((1, 1, 1), *shapes)
+        return ctas, *self.findings.wave.shape[1:]
 
     def _report_misaligned(
         self,
@@ -144,11 +150,12 @@ class Bounds:
     def _outside(self, space: Space, offsets: Array, size: int, kind: Access) -> Array:
         if not space.flat:
             limit = self.memory.shared_bytes if space.name == "shared" else self.memory.local_bytes
-            return np.asarray((offsets < 0) | (offsets + size > limit))
+            return np.asarray((offsets < 0) | (offsets > limit - size))
         inside = np.zeros(offsets.shape, np.bool_)
+        # Not `offsets + size`, which may wrap.
         for one in self.memory.allocations:
             if one.writable or not kind.writes:
-                inside |= (offsets >= one.start) & (offsets + size <= one.end)
+                inside |= (offsets >= one.start) & (offsets <= one.end - size)
         return ~inside
 
     @staticmethod

@@ -28,6 +28,8 @@ _CACHES = {"ca", "cg", "cs", "cv", "lu", "wb", "wt", "nc", "unified"}
 _SPACES = {"global", "const", "shared", "shared::cta", "shared::cluster", "local", "param",
            "param::entry", "param::func"}  # fmt: skip
 _VECTORS = {"v2": 2, "v4": 4, "v8": 8}
+_WIDEST = 256
+"""Bits that a thread loads or stores at most."""
 
 
 def _shape(binding: Binding) -> tuple[str, int, int]:
@@ -42,6 +44,11 @@ def _shape(binding: Binding) -> tuple[str, int, int]:
             count = _VECTORS[word]
         elif word not in _ORDERS | _CACHES | _SPACES and not word.startswith(("L1::", "L2::")):
             raise binding.error(f"qualifier '.{word}' of '{binding.instruction.opcode}' is unknown")
+    if bits * count > _WIDEST:
+        raise binding.error(
+            f"'{binding.instruction.mnemonic}' moves {bits * count} bits of a thread; legal: at "
+            f"most {_WIDEST}"
+        )
     return type_, bits, count
 
 

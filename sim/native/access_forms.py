@@ -6,7 +6,9 @@ It reads Python's objects as the driver does. `plan` belongs to an instruction, 
 machine; `outs` lists arrays for what is loaded, `mask` is an array of predicates, or null for all
 threads. PROBE finds where the lanes go, asks whether numpy would find anything wrong with that, and
 remembers it as numpy would (`stamping`); MOVE moves the data. The answer is DONE; OUTSIDE, where a
-lane leaves the range that XX
+lane leaves the legal range; NEW, where PATTERN asks whether banks are asked as they were the last
+time, and they are not; or REFUSED, where numpy has to execute it.
+
 Most warps' lanes access bytes that follow each other. Of such a warp only the first offset is
 noted, in `firsts`; of others there are TOUCHES_NOTHING or APART, and all offsets in `offsets`.
 """
@@ -237,6 +239,8 @@ class AccessText(Lanes):
             follow = self.all(self.lanes("icmp eq", LONGS, offset, expected))
             whole = self.both(follow, self.is_("eq", taking, (1 << LANES) - 1))
             whole = self.both(whole, self.is_("sge", first, 0))
+            # Nor may the last one's be negative: addresses wrap.
+            whole = self.both(whole, self.is_("sle", first, _MOST - (LANES - 1) * form.size))
             none = self.is_("eq", taking, 0)
             other = self.value(f"select i1 {none}, i64 {TOUCHES_NOTHING}, i64 {APART}")
             mark = self.value(f"select i1 {whole}, i64 {first}, i64 {other}")

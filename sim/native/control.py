@@ -221,8 +221,7 @@ class Control:
         if status == control_tables.ARRAYS and ready.arrays():
             return True
         if status == control_tables.ROOM:
-            ready.make_room()
-            return True
+            return self._checks.make_room(ready.make_room)
         mask = self._mask_of(current)
         machine.mask = None if mask.all() else mask
         whole = current[_OF_GROUP["threads"]] == state[_AT["whole"]]

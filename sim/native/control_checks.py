@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +16,7 @@ from .control_tables import CHECKS
 
 if TYPE_CHECKING:
     from ..machine import Machine
+    from ..observer import Observer
     from .accesses import State
 
 _AT = {name: n for n, name in enumerate(CHECKS)}
@@ -66,7 +68,7 @@ class Checks:
         table[_AT["alike"]] = (
             self._machine.geometry.cluster_ctas == 1 and observer.in_flight is None
         )
-        table[_AT["quiet"]] = global_.quiet and global_.whole.period < _PERIODS
+        self._look_whether_quiet(observer)
         table[_AT["most"]] = min(LIMIT - 2, TIMES - 2 - progress.past)
         table[_AT["met"]] = 0
         watch = self._accesses.watch(observer)
@@ -78,6 +80,23 @@ class Checks:
         table[_AT["times"]] = watch.times.ctypes.data if global_.grid.on else 0
         # Rows of allocations that are met later are blank until then.
         table[_AT["allocations"]] = len(watch.pending.rows)
+        return True
+
+    def _look_whether_quiet(self, observer: Observer) -> None:
+        global_ = observer.global_
+        self._table[_AT["quiet"]] = global_.quiet and global_.whole.period < _PERIODS
+
+    def make_room(self, make: Callable[[], None]) -> bool:
+        """Have room in the log; False as of `enter`.
+
+        What is in it may become what numpy remembers, as of the present time.
+        """
+        self.leave()
+        if not self.enter():
+            return False
+        make()
+        assert self.observer is not None
+        self._look_whether_quiet(self.observer)
         return True
 
     def leave(self) -> None:

@@ -308,7 +308,7 @@ class MatrixLoad:
     def _count(self, observer: Observer, offsets: Array) -> None:
         """Count wavefronts: those of the last time, if the rows are at the same places."""
         counts = observer.traffic.accesses[self._instruction.position]
-        key = len(offsets), offsets.tobytes()
+        key = self._machine.shape[0], offsets.tobytes()
         known = self._counts.get(key)
         if known is not None:
             counts.requests += known[0]

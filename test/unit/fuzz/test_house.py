@@ -137,6 +137,24 @@ PLANTS = {
         "mlir/long_number",
         "no end within",
     ),
+    "less shared memory than a row": (
+        "import tilec.sim.native.matrix_loads as m; is_ = m._Text.is_\n"
+        "m._Text.is_ = lambda self, how, *rest: is_(self, {'sgt': 'ugt'}.get(how, how), *rest)",
+        "launches/no_shared_memory",
+        "Overrun at",
+    ),
+    "a pointer that wraps": (
+        "import tilec.sim.native.access_forms as m; is_ = m.AccessText.is_\n"
+        "m.AccessText.is_ = lambda self, how, *rest: is_(\n"
+        "    self, *('eq', '0', 0) if how == 'sle' else (how, *rest))",
+        "launches/pointer_that_wraps",
+        "the process ended with -11",
+    ),
+    "a vector of 512 bits": (
+        "import tilec.sim.instructions.memory as m; m._WIDEST = 1 << 20",
+        "launches/vector_of_512_bits",
+        "ValueError at",
+    ),
     "fork amid a compilation": (
         "import os; os.register_at_fork = lambda **_: None",
         "processes/fork",
@@ -179,6 +197,8 @@ SLOW = (
     "whether",
     "too little",
     "long",
+    "a pointer",
+    "a vector",
 )
 """Those that others like them stand for in CI, or that take long."""
 

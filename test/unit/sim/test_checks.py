@@ -408,3 +408,27 @@ END:
     report, line = run(body)
     assert [(f.kind, f.line) for f in report.findings] == [("race", line)]
     assert report.findings[0].thread.endswith("of CTA (1, 0, 0)")
+
+
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        ("ld.global.u32 %r9, [%rd2];", "out-of-bounds"),
+        ("ld.global.u32 %r9, [%rd1+2];", "misaligned"),
+        (
+            "wmma.load.a.sync.aligned.row.m16n16k16.global.f16 "
+            "{%r10,%r11,%r12,%r13,%r14,%r15,%r16,%r17}, [%rd1+16], 16;",
+            "misaligned",
+        ),
+    ],
+)
+def test_all_threads_count_that_use_one_address(line: str, kind: str) -> None:
+    """Whether a register is known to be the same in all threads makes no difference."""
+    for apart in (
+        "",
+        "mul.wide.u32 %rd7, %r1, 0; add.s64 %rd1, %rd1, %rd7; add.s64 %rd2, %rd2, %rd7;",
+    ):
+        body = f"{HEAD}{apart}\n{line}\n ret;\n}}\n"
+        report = launch(body, "k", 3, 64, [np.zeros(300, np.uint32), None])
+        (finding,) = report.findings
+        assert (finding.kind, finding.count) == (kind, 3 * 64)

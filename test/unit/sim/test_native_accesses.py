@@ -6,6 +6,8 @@ import random
 
 import numpy as np
 import pytest
+from tilec.sim import SimulationError, launch
+from tilec.sim.native import choice
 from tilec.sim.native.library import library
 
 pytestmark = pytest.mark.skipif(library() is None, reason="no machine code for this processor")
@@ -162,3 +164,29 @@ def test_random_accesses(both, accesses, seed: int) -> None:
     for checks in (False, True):
         both(text(body), "k", 3, THREADS, given=arrays(5), checks=checks, **options)
     assert any(accesses)
+
+
+BASE = 0x7F00_0000_0000
+"""Where global memory begins."""
+
+
+@pytest.mark.parametrize("checks", [False, True])
+@pytest.mark.parametrize("before", [4, 8, 124, 128])
+@pytest.mark.parametrize("what", ["ld.global.u32 %r6, [%d4];", "st.global.u32 [%d4], %r6;"])
+def test_addresses_that_become_negative(
+    monkeypatch: pytest.MonkeyPatch, what: str, before: int, *, checks: bool
+) -> None:
+    """A pointer that is none, from which the lanes of a warp go on beyond 2^63."""
+    monkeypatch.setattr(choice, "AFTER", 0)
+    monkeypatch.setattr(choice, "WORK", 0)
+    said = []
+    for engine in choice.ENGINES:
+        monkeypatch.setenv(choice.VARIABLE, engine)
+        pointer = np.uint64(BASE + (1 << 63) - before)
+        given = [np.zeros(THREADS, np.uint32), pointer, np.uint32(1)]
+        try:
+            said.append(launch(text(what), "k", 1, THREADS, given, checks=checks).to_text())
+        except SimulationError as error:
+            said.append(str(error))
+    assert "no allocation" in said[0] if checks else "outside every allocation" in said[0]
+    assert said[0] == said[1]

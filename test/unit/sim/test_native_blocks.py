@@ -158,6 +158,16 @@ def test_what_is_remembered_is_bounded(both, alone, monkeypatch: pytest.MonkeyPa
     assert sum(alone) > 40
 
 
+def test_records_that_become_what_numpy_remembers(
+    both, alone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A log that is full amid a block, after barriers that machine code has counted."""
+    for module in (global_memory, pending):
+        monkeypatch.setattr(module, "REMEMBERED", 300)
+    run(both, random_body(12), 96, 1)
+    assert sum(alone)
+
+
 def test_a_loop_of_many_warps(both, alone, monkeypatch: pytest.MonkeyPatch) -> None:
     """Python looks up more often the more warps there are."""
     monkeypatch.setattr(control, "WARPS", 40)

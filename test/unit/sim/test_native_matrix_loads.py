@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tilec.sim import residency
 from tilec.sim.native import choice, matrix_loads
 from tilec.sim.native.library import library
 
@@ -98,6 +99,15 @@ def test_registers_and_counts(both, done: list[bool], place: str, *, checks: boo
     assert sum(done) > len(done) / 2 > 3
 
 
+def test_waves_of_other_sizes(both, done: list[bool], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows at the same places in all CTAs, of which the last wave has fewer."""
+    monkeypatch.setattr(residency, "WAVE_THREADS", 2 * THREADS)
+    body = PLACES["one row"] + load(1, "", "%r12")
+    _, report, _ = both(text(body), "k", 3, THREADS, given=given())
+    assert report.ok
+    assert sum(done) > len(done) / 2 > 3
+
+
 WRONG = {
     "out-of-bounds": "shl.b32 %r12, %r5, 10; add.u32 %r12, %r12, %r3; add.u32 %r12, %r12, %r8;",
     "misaligned": "setp.eq.u32 %p3, %r5, 3; selp.u32 %r12, 4, 0, %p3; add.u32 %r12, %r12, %r3; "
@@ -149,10 +159,7 @@ def test_what_was_never_written(both, done: list[bool]) -> None:
     assert not all(done)
 
 
-@pytest.mark.parametrize(
-    "seed", [*range(4), *(pytest.param(n, marks=pytest.mark.slow) for n in range(4, 80))]
-)
-def test_random_loads_and_stores(both, done: list[bool], seed: int) -> None:
+def random_body(seed: int) -> str:
     """Loads of matrices between stores, other loads and barriers, in every order."""
     draw = random.Random(seed)
     lines = []
@@ -172,5 +179,13 @@ def test_random_loads_and_stores(both, done: list[bool], seed: int) -> None:
             lines.append("bar.sync 0;")
         if draw.random() < 0.4:
             lines.append("bar.sync 0;")
-    both(text("\n".join(lines)), "k", 3, THREADS, given=given(3, 3))
-    assert done or "ldmatrix" not in "".join(lines)
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize(
+    "seed", [*range(4), *(pytest.param(n, marks=pytest.mark.slow) for n in range(4, 80))]
+)
+def test_random_loads_and_stores(both, done: list[bool], seed: int) -> None:
+    body = random_body(seed)
+    both(text(body), "k", 3, THREADS, given=given(3, 3))
+    assert done or "ldmatrix" not in body

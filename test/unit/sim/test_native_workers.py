@@ -66,6 +66,10 @@ def operands(seed: int, *, wild: bool) -> np.ndarray:
     return values.view(np.uint32)
 
 
+def text(body: str) -> str:
+    return HEAD.format(body=body, threads=THREADS, zeros=ZEROS)
+
+
 def compare(monkeypatch: pytest.MonkeyPatch, body: str, given: np.ndarray, turns: int = 3) -> int:
     """Launch by numpy and by 1, 2 and 3 threads; how many products others were given."""
     put: list[bool] = []
@@ -77,14 +81,13 @@ def compare(monkeypatch: pytest.MonkeyPatch, body: str, given: np.ndarray, turns
         "put",
         lambda self, *rest: put.append((found := queue(self, *rest)) is not None) or found,
     )
-    text = HEAD.format(body=body, threads=THREADS, zeros=ZEROS)
     expected = None
     for engine, threads in (("numpy", 1), ("native", 1), ("native", 2), ("native", 3)):
         monkeypatch.setenv(choice.VARIABLE, engine)
         monkeypatch.setenv(choice.THREADS, str(threads))
         before = len(put)
         out = np.zeros((CTAS * THREADS, 16), np.float32)
-        report = launch(text, "k", CTAS, THREADS, [out, given, np.uint32(turns)])
+        report = launch(text(body), "k", CTAS, THREADS, [out, given, np.uint32(turns)])
         found = out.tobytes(), asdict(report)
         expected = expected or found
         assert found == expected, (engine, threads)
@@ -118,9 +121,7 @@ def test_products(monkeypatch: pytest.MonkeyPatch, name: str, *, wild: bool) -> 
     assert put or name == "one after the other"  # where each reads what the one before has computed
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(40))
-def test_random_products(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+def random_body(seed: int) -> str:
     """Chains of products in any order, some under guards, and moves between them."""
     draw = random.Random(seed)
     body = ""
@@ -130,7 +131,13 @@ def test_random_products(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
         d, c = (4 * draw.randrange(4) for _ in range(2))
         guard = draw.choice(["", "", "", "@%p2 ", "@%p3 "])
         body += product(d, draw.randrange(10, 16), draw.randrange(10, 20), c, guard)
-    compare(monkeypatch, body, operands(seed, wild=draw.random() < 0.5))
+    return body
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(40))
+def test_random_products(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    compare(monkeypatch, random_body(seed), operands(seed, wild=seed % 2 > 0))
 
 
 def test_a_launch_that_is_interrupted_leaves_no_products(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,10 +155,9 @@ def test_a_launch_that_is_interrupted_leaves_no_products(monkeypatch: pytest.Mon
     monkeypatch.setattr(workers.Workers, "put", interrupted)
     monkeypatch.setenv(choice.VARIABLE, "native")
     monkeypatch.setenv(choice.THREADS, "2")
-    text = HEAD.format(body=SEVERAL, threads=THREADS, zeros=ZEROS)
     out = np.zeros((CTAS * THREADS, 16), np.float32)
     with pytest.raises(KeyboardInterrupt):
-        launch(text, "k", CTAS, THREADS, [out, operands(1, wild=False), np.uint32(3)])
+        launch(text(SEVERAL), "k", CTAS, THREADS, [out, operands(1, wild=False), np.uint32(3)])
     assert not put[0]._waiting
     assert put[0]._owner == 0
 
@@ -165,10 +171,9 @@ def test_more_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_number_of_threads_that_is_none(monkeypatch: pytest.MonkeyPatch, said: str) -> None:
     monkeypatch.setenv(choice.VARIABLE, "native")
     monkeypatch.setenv(choice.THREADS, said)
-    text = HEAD.format(body="", threads=THREADS, zeros=ZEROS)
     out = np.zeros((CTAS * THREADS, 16), np.float32)
     with pytest.raises(LaunchError, match="legal: a number of threads, at least 1"):
-        launch(text, "k", CTAS, THREADS, [out, operands(1, wild=False), np.uint32(1)])
+        launch(text(""), "k", CTAS, THREADS, [out, operands(1, wild=False), np.uint32(1)])
 
 
 def test_a_process_and_its_forks_end() -> None:
