@@ -15,7 +15,7 @@ from .control_tables import CHECKS
 
 if TYPE_CHECKING:
     from ..machine import Machine
-    from .accesses import State
+    from .access_state import State
 
 _AT = {name: n for n, name in enumerate(CHECKS)}
 _PERIODS = 1 << 22

@@ -16,7 +16,6 @@ from .access_forms import MOVE, PATTERN, PROBE
 from .access_forms import PLAN as ACCESS
 from .control_tables import (
     ARRAYS,
-    BYTES,
     CHECKS,
     COUNT,
     DONE,
@@ -31,6 +30,7 @@ from .control_tables import (
 )
 from .global_forms import FULL, LOG, ROW
 from .global_forms import PLAN as WATCH
+from .lanes import BYTES
 
 
 def _fits() -> str:

@@ -20,15 +20,15 @@ from .access_forms import (
     PLAN,
     PROBE,
     REFUSED,
-    AccessText,
     Form,
 )
 from .lanes import BITS, INTS, splat
+from .move_forms import MovingText
 
 _LANES = "<" + ", ".join(f"i32 {lane}" for lane in range(LANES)) + ">"
 
 
-class StampingText(AccessText):
+class StampingText(MovingText):
     """The text of an access with checks of shared memory."""
 
     def __init__(self, form: Form) -> None:
@@ -294,7 +294,7 @@ def _predicates(type_: str) -> str:
 def function(form: Form) -> str:
     """The text of a form's function."""
     stamping = form.shared and form.checked
-    f = StampingText(form) if stamping else AccessText(form)
+    f = StampingText(form) if stamping else MovingText(form)
     f.describe()
     with f.when(f.is_("ne", f.op("and", "%phase", PROBE), 0)):
         f.locate()
@@ -312,6 +312,8 @@ def function(form: Form) -> str:
         elif form.checked:
             f.count_sectors()
     with f.when(f.is_("ne", f.op("and", "%phase", MOVE), 0)):
+        if form.checked and not form.shared:
+            f.mark()
         if form.store:
             f.move_out()
         else:
