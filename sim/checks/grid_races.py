@@ -29,7 +29,7 @@ from .semantics import Reach, semantics
 
 EPOCHS_BYTES = 1 << 30
 """Bytes that epochs may take; allocations beyond are left out."""
-PUT_OFF = 1 << 20
+PUT_OFF = 1 << 15
 """Reads by threads that are put off, at most, since nobody has written what they read."""
 
 
@@ -114,7 +114,7 @@ class GridRaces:
     @property
     def bytes(self) -> int:
         """What epochs and clocks take."""
-        return sum(self._sizes.values()) + self.clocks.bytes
+        return sum(owners.bytes for owners in self._owners.values()) + self.clocks.bytes
 
     def begin(self) -> None:
         """Begin a wave."""

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from tilec.isa import LANES
 
 from . import driver
 from .access_forms import APART, PLAN, TOUCHES_NOTHING, AccessText
-from .lanes import BYTES, splat
+from .lanes import BYTES, LONGS, splat
 
 _PART = 8
 """Lanes whose vectors are taken apart, or put together, at once."""
+_FEW = 4
+"""The same of lanes that do not follow each other."""
 
 
 class MovingText(AccessText):
@@ -83,17 +87,80 @@ class MovingText(AccessText):
             with self.when(self.is_("slt", first, 0)):
                 for room in rooms:
                     self.do(f"store {type_} zeroinitializer, ptr {room}")
-            with self.when(self.is_("eq", first, APART)), self.loop(lanes) as lane:
-                offset = self._lane_offset(number, lane)
-                at = self.op("mul", lane, bytes_)
-                with self.when(self.is_("sge", offset, 0)):
-                    for element_number, room in enumerate(rooms):
-                        here = self.op("add", offset, element_number * bytes_)
-                        self.store(element, self.load(memory, here, element), room, at)
+            with self.when(self.is_("eq", first, APART)):
+                every = self._every(number, lanes)
+                with self.when(every):
+                    self._load_apart(number, memory, rooms)
+                with self.when(self.value(f"xor i1 {every}, true")), self.loop(lanes) as lane:
+                    offset = self._lane_offset(number, lane)
+                    at = self.op("mul", lane, bytes_)
+                    with self.when(self.is_("sge", offset, 0)):
+                        for element_number, room in enumerate(rooms):
+                            here = self.op("add", offset, element_number * bytes_)
+                            self.store(element, self.load(memory, here, element), room, at)
             for (out, entry), room in zip(outs, rooms, strict=True):
                 with self.when(self.is_("ne", out, "null", "ptr")):
                     to = self.at(out, self.op("mul", begin, bytes_))
                     self._put_out(to, entry, room, (cta, warp, lanes))
+
+    def _every(self, number: str, lanes: str) -> str:
+        """Whether all lanes of a warp take part, whose lanes are apart."""
+        active = self.lanes("icmp sge", LONGS, self.offsets(number), splat(0))
+        return self.both(self.all(active), self.is_("eq", lanes, LANES))
+
+    def _pieces(self, number: str, memory: str) -> Iterator[tuple[int, list[str]]]:
+        """Where lanes access memory, some that follow each other at a time, with their first."""
+        for lane in range(0, LANES, _FEW):
+            offsets = [self._lane_offset(number, str(lane + n)) for n in range(_FEW)]
+            yield lane, [self.at(memory, offset) for offset in offsets]
+
+    def _load_apart(self, number: str, memory: str, rooms: list[str]) -> None:
+        """Load what does not follow each other."""
+        form = self.form
+        bytes_, element, count = form.bits // 8, f"i{form.bits}", form.count
+        one, two, four = (f"<{n * count} x {element}>" for n in (1, 2, 4))
+        for lane, places in self._pieces(number, memory):
+            found = [self.value(f"load {one}, ptr {at}, align {bytes_}") for at in places]
+            pairs = [self._join(one, found[n], found[n + 1], 2 * count) for n in (0, 2)]
+            whole = self._join(two, *pairs, 4 * count)
+            for n, room in enumerate(rooms):
+                chosen = ", ".join(f"i32 {n + count * k}" for k in range(_FEW))
+                part = self.value(
+                    f"shufflevector {four} {whole}, {four} poison, <{_FEW} x i32> <{chosen}>"
+                )
+                to = self.at(room, lane * bytes_)
+                self.do(f"store <{_FEW} x {element}> {part}, ptr {to}, align {bytes_}")
+
+    def _store_apart(self, number: str, memory: str, values: list[str]) -> None:
+        """Store what does not follow each other."""
+        form = self.form
+        bytes_, element, count = form.bits // 8, f"i{form.bits}", form.count
+        part = f"<{_FEW} x {element}>"
+        for lane, places in self._pieces(number, memory):
+            parts = [
+                self.value(f"load {part}, ptr {self.at(value, lane * bytes_)}, align {bytes_}")
+                for value in values
+            ]
+            width = _FEW
+            while len(parts) > 1:
+                type_ = f"<{width} x {element}>"
+                width *= 2
+                parts = [
+                    self._join(type_, parts[n], parts[n + 1], width)
+                    for n in range(0, len(parts), 2)
+                ]
+            for n, to in enumerate(places):
+                chosen = ", ".join(f"i32 {n + _FEW * k}" for k in range(count))
+                type_ = f"<{width} x {element}>"
+                one = self.value(
+                    f"shufflevector {type_} {parts[0]}, {type_} poison, <{count} x i32> <{chosen}>"
+                )
+                self.do(f"store <{count} x {element}> {one}, ptr {to}, align {bytes_}")
+
+    def _join(self, type_: str, a: str, b: str, width: int) -> str:
+        """Two vectors, one after the other."""
+        order = ", ".join(f"i32 {k}" for k in range(width))
+        return self.value(f"shufflevector {type_} {a}, {type_} {b}, <{width} x i32> <{order}>")
 
     def _load_whole(self, from_: str, rooms: list[str]) -> None:
         """Load what follows each other."""
@@ -157,7 +224,12 @@ class MovingText(AccessText):
                         self._keep(values, own)
                 with self.when(self.is_("sge", first, 0)):
                     self._store_whole(self.at(memory, first), values)
-                with self.when(self.is_("eq", first, APART)), self.loop(LANES) as lane:
+                apart = self.is_("eq", first, APART)
+                every = self.both(apart, self._every(number, str(LANES)))
+                with self.when(every):
+                    self._store_apart(number, memory, values)
+                some = self.both(apart, self.value(f"xor i1 {every}, true"))
+                with self.when(some), self.loop(LANES) as lane:
                     offset = self._lane_offset(number, lane)
                     with self.when(self.is_("sge", offset, 0)):
                         for n, value in enumerate(values):

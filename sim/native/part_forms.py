@@ -28,8 +28,8 @@ from .control_tables import (
     ControlText,
     field_at,
 )
-from .global_forms import FULL, LOG, ROW
-from .global_forms import PLAN as WATCH
+from .global_tables import FULL, LOG, ROW
+from .global_tables import PLAN as WATCH
 from .lanes import BYTES
 
 
