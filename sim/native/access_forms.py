@@ -97,6 +97,7 @@ class Form:
         bits: bits of an element.
         count: elements.
         checked: whether there are checks.
+        pending: whether what is stored is of a copy that has to be waited for, where there are.
     """
 
     shared: bool
@@ -105,6 +106,7 @@ class Form:
     bits: int
     count: int
     checked: bool
+    pending: bool = False
 
     @property
     def size(self) -> int:
@@ -116,7 +118,8 @@ class Form:
         """The function's name."""
         what, space = "st" if self.store else "ld", "shared" if self.shared else "global"
         checked = "_checked" if self.checked else ""
-        return f"{what}_{space}_v{self.count}_b{self.bits}_of_{self.address}{checked}"
+        pending = "_pending" if self.pending else ""
+        return f"{what}_{space}_v{self.count}_b{self.bits}_of_{self.address}{checked}{pending}"
 
 
 class AccessText(Lanes):

@@ -23,12 +23,14 @@ from ..widths import dtype_of
 from . import access_forms, choice, driver
 from .access_forms import DONE, MOST, MOVE, OUTSIDE, PLAN, PROBE, Form
 from .access_state import State
+from .copies import ELEMENTS, NativeCopy, zeros
 from .global_checks import Watched
-from .loads import Moves
+from .loads import Moves, Place
 
 if TYPE_CHECKING:
     from ..machine import Machine
     from ..observer import Observer
+    from ..ptx.module import Instruction
 
 _CALL = ctypes.PYFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 5, *[ctypes.c_int64] * 3)
 """A form's function; it is called with the GIL, since it reads Python's objects."""
@@ -45,6 +47,7 @@ class Accesses:
 
     def __init__(self, machine: Machine) -> None:
         self.state = State(machine)
+        self._between: dict[int, list[int]] = {}
 
     def of(self, moves: Moves) -> NativeAccess | None:
         """What executes a load or store; None if numpy has to."""
@@ -53,6 +56,24 @@ class Accesses:
         if moves.count > MOST:
             return None
         return NativeAccess(self.state, moves)
+
+    def copy(
+        self, instruction: Instruction, size: int, target: Place, source: Place
+    ) -> NativeCopy | None:
+        """What executes a copy of so many bytes of each thread; None if numpy has to."""
+        bits, count = ELEMENTS[size]
+        slots = self._between.get(size)
+        if slots is None:
+            machine = self.state.machine
+            slots = self._between[size] = [machine.slot(zeros(bits)) for _ in range(count)]
+        (to, at), (from_, begin) = target, source
+        load = self.of(Moves(instruction, "global", from_, bits, count, (), slots, begin, list))
+        store = self.of(
+            Moves(instruction, "shared", to, bits, count, slots, (), at, list, pending=True)
+        )
+        if load is None or store is None:
+            return None
+        return NativeCopy(self.state.machine, slots, load, store)
 
 
 class NativeAccess:
@@ -73,11 +94,21 @@ class NativeAccess:
         self._instruction = moves.instruction
         slot, bits, added = moves.address
         shared, checked = moves.space == "shared", machine.observer is not None
-        form = self.form = Form(shared, bool(moves.slots), bits, moves.bits, moves.count, checked)
+        form = self.form = Form(
+            shared,
+            bool(moves.slots),
+            bits,
+            moves.bits,
+            moves.count,
+            checked,
+            pending=checked and moves.pending,
+        )
         self._address = slot
         self._offsets = moves.offsets
         self._values = moves.values
         self._kind = Access.WRITE if form.store else Access.READ
+        if form.pending:
+            self._kind = Access.ASYNC_WRITE
         self._allocation: Allocation | None = None
         self._watched: Watched | None = None
         self._counts = (0, 0, 0)
@@ -226,7 +257,9 @@ class NativeAccess:
             return self._access_global(observer, mask, given)
         if self._run(*given, PROBE | MOVE) != DONE:
             return False
-        if form.store:
+        if form.pending:
+            observer.shared.copied(self._instruction, self._offsets(), form.size, mask)
+        elif form.store:
             observer.shared.stored_apart()
         if not plan[_AT["same"]]:
             self.learn(observer, mask)

@@ -163,6 +163,29 @@ class StampingText(MovingText):
 
     # What is left there
 
+    def stamp_copies(self) -> None:
+        """Stamp what is copied to as not there yet."""
+        with self.rows() as (cta, _, number):
+            first = self.first(number)
+            with (
+                self.when(self.is_("sge", first, 0)),
+                self._parts(first, cta) as (granule, before),
+            ):
+                mine = self._late(INTS, self._own(number, before))
+                self._put_wide(mine, self._of("written", granule))
+            with (
+                self.when(self.is_("eq", first, APART)),
+                self._each(cta, number) as (thread, granule, _),
+            ):
+                mine = self._late("i32", self._mine(thread))
+                self.store("i32", mine, self._of("written", granule))
+        self._sign_stores()
+
+    def _late(self, type_: str, stamp: str) -> str:
+        """The stamp of a thread's copy that nobody has waited for."""
+        thread = self.lanes("and", type_, stamp, _number(type_, THREAD))
+        return self.lanes("or", type_, thread, _number(type_, PENDING << TIME))
+
     def stamp_stores(self) -> None:
         """Stamp what is written; leave, as it was, what two threads write."""
         twice = self.variable()
@@ -196,6 +219,10 @@ class StampingText(MovingText):
         with self.when(self.is_("ne", self.load(twice), 0)):
             self._take_back()
             self.leave(REFUSED)
+        self._sign_stores()
+
+    def _sign_stores(self) -> None:
+        """Note what has written; nobody has read it since."""
         position = self.value(f"trunc i64 {self.plan['position']} to i32")
         positions = self.spread(INTS, "i32", position)
         with self.rows() as (cta, _, number):
@@ -300,7 +327,9 @@ def function(form: Form) -> str:
         f.locate()
         if isinstance(f, StampingText):
             f.look()
-            if form.store:
+            if form.pending:
+                f.stamp_copies()
+            elif form.store:
                 f.stamp_stores()
             else:
                 f.stamp_loads()
