@@ -13,6 +13,7 @@ _ONES: dict[int, Array] = {
     16: np.frombuffer(b"\1" * 16, np.complex128),
 }
 """Numbers of so many bytes, each of which is 1."""
+_WIDEST = max(_ONES)
 
 
 class Footprint:
@@ -39,6 +40,9 @@ class Footprint:
         if mask is not None:
             shape = np.broadcast_shapes(offsets.shape, mask.shape)
             offsets = np.broadcast_to(offsets, shape)[np.broadcast_to(mask, shape)]
+        if size > _WIDEST:
+            offsets = offsets[..., None] + np.arange(0, size, _WIDEST)
+            size = _WIDEST
         index, ones = offsets >> (size.bit_length() - 1), _ONES[size]
         if kind.reads:
             self._views["read"][size][index] = ones

@@ -29,7 +29,7 @@ from .semantics import Reach, semantics
 
 EPOCHS_BYTES = 1 << 30
 """Bytes that epochs may take; allocations beyond are left out."""
-PUT_OFF = 1 << 20
+PUT_OFF = 1 << 15
 """Reads by threads that are put off, at most, since nobody has written what they read."""
 
 
@@ -114,7 +114,7 @@ class GridRaces:
     @property
     def bytes(self) -> int:
         """What epochs and clocks take."""
-        return sum(self._sizes.values()) + self.clocks.bytes
+        return sum(owners.bytes for owners in self._owners.values()) + self.clocks.bytes
 
     def begin(self) -> None:
         """Begin a wave."""
@@ -191,10 +191,17 @@ class GridRaces:
             if not one.kind.writes:
                 self._put_off(one)
                 return
-            for other in _without_repeats(self._unwritten.pop(allocation.start, [])):
-                if other.allocation is allocation:
-                    self._take(other, None)
+            before = self._unwritten.pop(allocation.start, [])
+            self._take_all([other for other in before if other.allocation is allocation])
         self._take(one, values)
+
+    def _take_all(self, reads: Sequence[WarpAccess | CopyAccess]) -> None:
+        """Take reads that have been put off."""
+        for first in reads[:1]:
+            # Segments are as the first read asks for, whether it is repeated or not.
+            self._of(first.allocation, first.size)
+        for one in _without_repeats(reads):
+            self._take(one, None)
 
     def _put_off(self, read: WarpAccess | CopyAccess) -> None:
         """Remember a read of what nobody has written."""
@@ -202,8 +209,7 @@ class GridRaces:
         self._waiting += read.offsets.size
         if self._waiting > PUT_OFF:
             for reads in self._unwritten.values():
-                for one in _without_repeats(reads):
-                    self._take(one, None)
+                self._take_all(reads)
             self._unwritten.clear()
             self._waiting = 0
 

@@ -80,6 +80,7 @@ class Owners:
         segments: epochs of segments that are not split.
         granules: epochs of the granules of those that are.
         split: which are, (segments,).
+        splits: how many.
     """
 
     def __init__(self, allocation: Allocation, size: int) -> None:
@@ -90,18 +91,18 @@ class Owners:
         count = -(-self._bytes // self.segment)
         self.segments = Epochs(count)
         self.split = np.zeros(count, np.bool_)
-        self._split_count = 0
+        self.splits = 0
         self.granules = Epochs(0)
 
     @property
     def any_split(self) -> bool:
         """Whether any segment is split."""
-        return self._split_count > 0
+        return self.splits > 0
 
     @property
     def bytes(self) -> int:
         """What the epochs take."""
-        return 24 * (len(self.split) + self._split_count * (self.segment // self.granule))
+        return 24 * (len(self.split) + self.splits * (self.segment // self.granule))
 
     def refine(self, granule: int) -> None:
         """Tell smaller granules apart."""
@@ -109,7 +110,7 @@ class Owners:
             return
         before, times = self.granules, self.granule // granule
         old, self.granule = self.granule, granule
-        if not self._split_count:
+        if not self.splits:
             return
         self.granules = Epochs(len(self.split) * (self.segment // granule))
         self.granules.read = before.read
@@ -124,9 +125,9 @@ class Owners:
         new = np.unique(segments[~self.split[segments]])
         if not new.size:
             return
-        if not self._split_count:
+        if not self.splits:
             self.granules = Epochs(len(self.split) * (self.segment // self.granule))
-        self._split_count += new.size
+        self.splits += new.size
         self.split[new] = True
         self.granules.read |= self.segments.read
         for name in ("writer", "reader", "second"):

@@ -118,22 +118,10 @@ class SharedChecks:
         self._follow()
         if size < self.granule:
             self._refine(size)
-        width = max(size // self.granule, 1)
-        # (CTAs, warps, lanes) of rows of `width` granules
-        rows = ((offsets >> self._shift) + self.base) >> (width.bit_length() - 1)
-        shape = np.broadcast_shapes(
-            rows.shape, progress.stamp.shape, () if mask is None else mask.shape
-        )
-        rows = np.broadcast_to(rows, shape)
-        stamp = np.broadcast_to(progress.stamp, shape)
-        active = None if mask is None else np.broadcast_to(mask, shape)
-        if active is None:
-            rows, stamp = rows.reshape(-1), stamp.reshape(-1)
-        else:
-            rows, stamp = rows[active], stamp[active]
-            if not rows.size:
-                return
-        touch = Touch(instruction, kind, rows, width, stamp, active, shape, offsets)
+        touch = self._touch(instruction, offsets, size, mask, kind)
+        if touch is None:
+            return
+        rows, width = touch.rows, touch.width
         before = self.written.reshape(-1, width).take(rows, axis=0)
         if kind.reads and not self.taint.active and int(before.min()) == 0:
             self.taint.start(instruction)
@@ -149,15 +137,33 @@ class SharedChecks:
         else:
             self.read.reshape(-1, width)[rows] |= _SOMEBODY
 
+    def _touch(
+        self, instruction: Instruction, offsets: Array, size: int, mask: Array | None, kind: Access
+    ) -> Touch | None:
+        """An access, at the present time; None if no thread takes part."""
+        progress, width = self.progress, max(size // self.granule, 1)
+        # (CTAs, warps, lanes) of rows of `width` granules
+        rows = ((offsets >> self._shift) + self.base) >> (width.bit_length() - 1)
+        shape = np.broadcast_shapes(
+            rows.shape, progress.stamp.shape, () if mask is None else mask.shape
+        )
+        rows = np.broadcast_to(rows, shape)
+        stamp = np.broadcast_to(progress.stamp, shape)
+        active = None if mask is None else np.broadcast_to(mask, shape)
+        if active is None:
+            rows, stamp = rows.reshape(-1), stamp.reshape(-1)
+        else:
+            rows, stamp = rows[active], stamp[active]
+            if not rows.size:
+                return None
+        return Touch(instruction, kind, rows, width, stamp, active, shape, offsets)
+
     def _write(self, touch: Touch) -> None:
         """Stamp what is written; nobody has read it since."""
         stamp, kind = touch.stamp, touch.kind
         if kind is Access.ASYNC_WRITE:
             stamp = (stamp & np.uint32(THREAD)) | np.uint32(PENDING << TIME)
-            waiting = touch.spread(np.ones(touch.rows.shape, np.bool_))
-            self.copies.add(touch.instruction, touch.spread(touch.rows), touch.width, waiting)
-            places = touch.rows[:, None] * touch.width + np.arange(touch.width)
-            self.unread.copied(self, touch.instruction, places)
+            self._issue(touch)
         elif kind.synchronises:
             stamp = stamp | np.uint32(SYNC)
         written = self.written.reshape(-1, touch.width)
@@ -185,6 +191,21 @@ class SharedChecks:
             lane, column = np.nonzero(several)
             read[rows[lane], column] |= np.uint32(SEVERAL)
         self.reader.reshape(-1, touch.width)[rows] = touch.instruction.position
+
+    def _issue(self, touch: Touch) -> None:
+        """Threads issue copies, which they have to wait for."""
+        waiting = touch.spread(np.ones(touch.rows.shape, np.bool_))
+        self.copies.add(touch.instruction, touch.spread(touch.rows), touch.width, waiting)
+        places = touch.rows[:, None] * touch.width + np.arange(touch.width)
+        self.unread.copied(self, touch.instruction, places)
+
+    def copied(
+        self, instruction: Instruction, offsets: Array, size: int, mask: Array | None
+    ) -> None:
+        """Threads have issued copies that have been checked, and left their stamps."""
+        touch = self._touch(instruction, offsets, size, mask, Access.ASYNC_WRITE)
+        if touch is not None:
+            self._issue(touch)
 
     def exited(self, threads: Array) -> None:
         """Threads exit: their copies may write what is another CTA's by then."""

@@ -11,9 +11,10 @@ from tilec.isa import ASYNC_COPY_BYTES
 
 from ..access import Access
 from ..alu import Array
-from ..binding import Binding
+from ..binding import Binding, Locate
 from ..machine import Step
 from ..memory import Space
+from ..native.loads import Based, CopyMover
 from ..ptx.module import Instruction, Integer, Operand
 from ..taint.flows import harm
 from ..traits import PLAIN, Traits, Unit
@@ -81,10 +82,12 @@ def _copy(binding: Binding) -> Step:
     size = _size(binding, size_operand)
     amount = _amount(binding, rest, size)
     to = binding.locate(target, ("shared",))
+    based = binding.based
     from_ = binding.locate(source, ("global",))
     machine, memory, where = binding.machine, binding.machine.memory, binding.instruction
     observer, registers = machine.observer, machine.registers
     bits = 8 * size
+    native = _native(binding, size, (based, to), (binding.based, from_))
 
     def fetch(wanted: Array | None) -> Array:
         """What the active threads copy; zeros from byte `wanted` on."""
@@ -125,13 +128,40 @@ def _copy(binding: Binding) -> Step:
         return whole | some
 
     def step() -> None:
-        value = fetch(None if amount is None else registers[amount])
+        wanted = None if amount is None else registers[amount]
+        value: Array | None = None
+        if native is not None and (wanted is None or int(wanted.min()) >= size) and native.fetch():
+            if observer is not None:
+                ((_, offsets, _),) = from_()
+                observer.copy_source(offsets, np.asarray(size) if wanted is None else wanted)
+            if native.put():
+                return
+            value = native.value()
+        if value is None:
+            value = fetch(wanted)
         ((space, offsets, mask),) = to()
         if observer is not None:
             mask = observer.access(where, space, offsets, size, mask, Access.ASYNC_WRITE)
         memory.store(space.place(offsets), bits, value, mask)
 
     return step
+
+
+def _native(
+    binding: Binding,
+    size: int,
+    target: tuple[Based | None, Locate],
+    source: tuple[Based | None, Locate],
+) -> CopyMover | None:
+    """What executes it, if anything; it is asked each time, as for loads and stores."""
+    accesses = binding.machine.accesses
+    if accesses is None or binding.machine.geometry.cluster_ctas > 1:
+        return None
+    (to, locate_to), (from_, locate_from) = target, source
+    if to is None or from_ is None:
+        return None
+    ends = (to, lambda: locate_to()[0][1]), (from_, lambda: locate_from()[0][1])
+    return accesses.copy(binding.instruction, size, *ends)
 
 
 def _commit(binding: Binding) -> Step:

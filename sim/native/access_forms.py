@@ -5,9 +5,10 @@
 It reads Python's objects as the driver does. `plan` belongs to an instruction, `state` to a
 machine; `outs` lists arrays for what is loaded, `mask` is an array of predicates, or null for all
 threads. PROBE finds where the lanes go, asks whether numpy would find anything wrong with that, and
-remembers it as numpy would (`stamping`); MOVE moves the data. The answer is DONE; OUTSIDE, where a
-lane leaves the legal range; NEW, where PATTERN asks whether banks are asked as they were the last
-time, and they are not; or REFUSED, where numpy has to execute it.
+remembers it as numpy would (`stamping`); MOVE moves the data, and marks what it has touched where
+that is asked for (`move_forms`). The answer is DONE; OUTSIDE, where a lane leaves the range that
+the plan has; NEW, where PATTERN asks whether the banks are asked as they were the last time, and
+they are not; or REFUSED, where numpy has to execute it. In the last case nothing has been changed.
 
 Most warps' lanes access bytes that follow each other. Of such a warp only the first offset is
 noted, in `firsts`; of others there are TOUCHES_NOTHING or APART, and all offsets in `offsets`.
@@ -22,7 +23,7 @@ from dataclasses import dataclass
 from tilec.isa import LANES
 
 from . import driver
-from .lanes import BITS, LONGS, Lanes, iota, splat
+from .lanes import BITS, BYTES, LONGS, Lanes, iota, splat
 
 DONE, OUTSIDE, REFUSED = 0, 1, 2
 NEW = 4
@@ -34,17 +35,18 @@ MOST = 8
 
 PLAN = (
     "address", "added", "position", "low", "high", "rows", "known", "same", "requests", "sectors",
-    "lowest", "of_ctas", "of_warps", "of_lanes", "pattern", "outputs", "table",
+    "lowest", "marks", "of_ctas", "of_warps", "of_lanes", "pattern", "outputs", "table",
     *(f"{field}{n}" for field in ("slot", "out", "entry") for n in range(MOST)),
 )  # fmt: skip
 """Fields of a plan, 8 bytes each: the slot of the address; what is added to it; the position of the
 instruction; the range of legal offsets; how many CTAs are looked at, since they differ in what they
 access; whether it is known what banks were asked the last time, and whether it is the same ones;
-what was found: the warps that access anything, their sectors, the least offset; the extents of what
-is loaded; a pointer to what banks were asked the last time; of a load, the driver's table of its
-outputs, whose values are the numbers of elements; of a store, the slots of its values; and of each
-element loaded where it goes, and its entry in the table. Entries of the driver's follow, of the
-address, of the mask and of the values."""
+what was found: the warps that access anything, their sectors, the least offset; whether the bytes
+that it touches are marked where such marks are made; the extents of what is loaded; a pointer to
+what banks were asked the last time; of a load, the driver's table of its outputs, whose values are
+the numbers of elements; of a store, the slots of its values; and of each element loaded where it
+goes, and its entry in the table. Entries of the driver's follow, of the address, of the mask and of
+the values."""
 SIZE_OF_ENTRY = driver.INPUT.index("size")
 ENTRIES = 8 * len(PLAN)
 ENTRY = 8 * len(driver.INPUT)
@@ -52,16 +54,19 @@ PLAN_BYTES = ENTRIES + ENTRY * (2 + MOST)
 
 STATE = (
     "types", "memory", "base", "stride", "offsets", "firsts", "stamps", "written", "read", "writer",
-    "reader", "stamp", "seen", "floor", "granules", "shift", "clocks", "values", *driver.SHARED,
+    "reader", "stamp", "seen", "floor", "granules", "shift", "clocks", "values",
+    "marked_read", "marked_written", *driver.SHARED,
 )  # fmt: skip
 """Fields of a state, 8 bytes each: the driver's table of types; the bytes of memory; where shared
 memory begins, and how much of it a CTA has; room for offsets, for the first of each warp and for
 stamps; then of the checks (`tilec.sim.checks.shared`) the stamps and the instructions that made
 them, the threads' own stamps, what warps have seen and what all have, the granules of a CTA, the
 log2 of their bytes, and how many CTAs have clocks; where values that are stored are kept, or null;
-then functions of the driver."""
+a byte for each of global memory, set where that was read, and where it was written, or null; then
+functions of the driver."""
 _POINTERS = {"types", "memory", "offsets", "firsts", "stamps", "written", "read", "writer",
-             "reader", "stamp", "seen", "pattern", "table", "values", *driver.SHARED}  # fmt: skip
+             "reader", "stamp", "seen", "pattern", "table", "values", "marked_read",
+             "marked_written", *driver.SHARED}  # fmt: skip
 
 _MOST, _LEAST = (1 << 63) - 1, -(1 << 63)
 _NOBODY = -1
@@ -69,9 +74,6 @@ _NOBODY = -1
 _IN_ONE_PIECE = -3
 """Follows the first offset of a warp in a pattern, in place of the second lane's."""
 _SECTOR_SHIFT, _LINE = 5, -128
-_PART = 8
-"""Lanes whose vectors are taken apart, or put together, at once."""
-_BYTES = f"<{LANES} x i8>"
 
 DECLARED = (
     frozenset(
@@ -95,6 +97,7 @@ class Form:
         bits: bits of an element.
         count: elements.
         checked: whether there are checks.
+        pending: whether what is stored is of a copy that has to be waited for, where there are.
     """
 
     shared: bool
@@ -103,6 +106,7 @@ class Form:
     bits: int
     count: int
     checked: bool
+    pending: bool = False
 
     @property
     def size(self) -> int:
@@ -114,11 +118,12 @@ class Form:
         """The function's name."""
         what, space = "st" if self.store else "ld", "shared" if self.shared else "global"
         checked = "_checked" if self.checked else ""
-        return f"{what}_{space}_v{self.count}_b{self.bits}_of_{self.address}{checked}"
+        pending = "_pending" if self.pending else ""
+        return f"{what}_{space}_v{self.count}_b{self.bits}_of_{self.address}{checked}{pending}"
 
 
 class AccessText(Lanes):
-    """The text of a form's function: where its lanes go, and moving the data."""
+    """The text of a form's function: where its lanes go."""
 
     def __init__(self, form: Form) -> None:
         super().__init__(
@@ -230,7 +235,7 @@ class AccessText(Lanes):
             takes = self.variable((1 << LANES) - 1)
             with self.when(self.masked):
                 bytes_ = self._vector(1, 8, cta, warp)
-                bits = self.value(f"icmp ne {_BYTES} {bytes_}, zeroinitializer")
+                bits = self.value(f"icmp ne {BYTES} {bytes_}, zeroinitializer")
                 short = self.value(f"bitcast {BITS} {bits} to i32")
                 self.do(f"store i64 {self.value(f'zext i32 {short} to i64')}, ptr {takes}")
             taking = self.load(takes)
@@ -368,176 +373,3 @@ class AccessText(Lanes):
                 none = self.is_("eq", self.value(f"and i32 {bits}, {before}"), 0, "i32")
                 new = self.both(none, self.is_("sge", mine, 0))
                 count(self.value(f"zext i1 {new} to i64"))
-
-    # Moving the data
-
-    def _from(self, cta: str, warp: str) -> tuple[str, str]:
-        """The number of the warp whose offsets are a warp's, and the bytes that they count from."""
-        one = self.is_("eq", self.load("%plan", 8 * PLAN.index("rows")), 1)
-        row = self.value(f"select i1 {one}, i64 0, i64 {cta}")
-        number = self.op("add", self.op("mul", row, "%warps"), warp)
-        memory = self.state["memory"]
-        if self.form.shared:
-            own = self.op("add", self.state["base"], self.op("mul", cta, self.state["stride"]))
-            memory = self.at(memory, own)
-        return number, memory
-
-    def _lane_offset(self, number: str, lane: str) -> str:
-        """The offset of a lane of a warp whose lanes are apart."""
-        thread = self.op("add", self.op("mul", number, LANES), lane)
-        return self.load(self.state["offsets"], self.op("mul", thread, 8))
-
-    def move_in(self) -> None:
-        """Load."""
-        form = self.form
-        bytes_, element = form.bits // 8, f"i{form.bits}"
-        type_ = f"<{LANES} x {element}>"
-        items = self.load("%outs", driver.ITEMS, "ptr")
-        with self.loop(self.plan["outputs"]) as n:
-            entry = self.at(self.plan["table"], self.op("mul", n, 8 * len(driver.OUTPUT)))
-            array = self.load(items, self.op("mul", n, 8), "ptr")
-            at = self.op("mul", driver.get(self, entry, "value"), 8)
-            for name, value in (("out0", self.load(array, driver.DATA, "ptr")), ("entry0", entry)):
-                place = self.at("%plan", self.op("add", at, 8 * PLAN.index(name)))
-                self.store("ptr", value, place)
-        ctas, warps, lanes = (self.plan[n] for n in ("of_ctas", "of_warps", "of_lanes"))
-        outs = [
-            tuple(
-                self.load("%plan", 8 * PLAN.index(f"{name}{n}"), "ptr") for name in ("out", "entry")
-            )
-            for n in range(form.count)
-        ]
-        rooms = [self._room(type_) for _ in range(form.count)]
-        with self.loop(ctas) as cta, self.loop(warps) as warp:
-            number, memory = self._from(cta, warp)
-            first = self.first(number)
-            begin = self.op("mul", self.op("add", self.op("mul", cta, warps), warp), lanes)
-            with self.when(self.is_("sge", first, 0)):
-                self._load_whole(self.at(memory, first), rooms)
-            with self.when(self.is_("slt", first, 0)):
-                for room in rooms:
-                    self.do(f"store {type_} zeroinitializer, ptr {room}")
-            with self.when(self.is_("eq", first, APART)), self.loop(lanes) as lane:
-                offset = self._lane_offset(number, lane)
-                at = self.op("mul", lane, bytes_)
-                with self.when(self.is_("sge", offset, 0)):
-                    for element_number, room in enumerate(rooms):
-                        here = self.op("add", offset, element_number * bytes_)
-                        self.store(element, self.load(memory, here, element), room, at)
-            for (out, entry), room in zip(outs, rooms, strict=True):
-                with self.when(self.is_("ne", out, "null", "ptr")):
-                    to = self.at(out, self.op("mul", begin, bytes_))
-                    self._put_out(to, entry, room, (cta, warp, lanes))
-
-    def _load_whole(self, from_: str, rooms: list[str]) -> None:
-        """Load what follows each other."""
-        form = self.form
-        bytes_, element = form.bits // 8, f"i{form.bits}"
-        if form.count == 1:
-            type_ = f"<{LANES} x {element}>"
-            found = self.value(f"load {type_}, ptr {from_}, align {bytes_}")
-            self.do(f"store {type_} {found}, ptr {rooms[0]}")
-            return
-        wide, part = f"<{_PART * form.count} x {element}>", f"<{_PART} x {element}>"
-        for lane in range(0, LANES, _PART):
-            at = self.at(from_, lane * form.size)
-            found = self.value(f"load {wide}, ptr {at}, align {bytes_}")
-            for n, room in enumerate(rooms):
-                chosen = ", ".join(f"i32 {form.count * k + n}" for k in range(_PART))
-                one = self.value(
-                    f"shufflevector {wide} {found}, {wide} poison, <{_PART} x i32> <{chosen}>"
-                )
-                self.do(f"store {part} {one}, ptr {self.at(room, lane * bytes_)}, align {bytes_}")
-
-    def _put_out(self, to: str, entry: str, room: str, where: tuple[str, str, str]) -> None:
-        """Let registers have what has been loaded."""
-        form, (cta, warp, lanes) = self.form, where
-        bytes_, element = form.bits // 8, f"i{form.bits}"
-        type_ = f"<{LANES} x {element}>"
-        merged = self.is_("eq", driver.get(self, entry, "mode"), driver.MERGED)
-        single = self.is_("ne", lanes, LANES)
-        with self.when(single):
-            self.store(element, self.load(room, 0, element), to)
-        with self.when(self.value(f"xor i1 {self.value(f'or i1 {single}, {merged}')}, true")):
-            value = self.value(f"load {type_}, ptr {room}")
-            self.do(f"store {type_} {value}, ptr {to}, align {bytes_}")
-        with self.when(merged):
-            old = self._room(type_)
-            before, stride = (
-                driver.place_of(self, entry, cta, warp),
-                driver.get(self, entry, "of_lane"),
-            )
-            copy = self.state[f"copy{bytes_}"]
-            self.do(f"call void {copy}(ptr {old}, ptr {before}, i64 {stride})")
-            taking = self._vector(1, 8, cta, warp)
-            chosen = self.value(f"icmp ne {_BYTES} {taking}, zeroinitializer")
-            value, kept = (self.value(f"load {type_}, ptr {x}") for x in (room, old))
-            both = self.select(chosen, type_, value, kept)
-            self.do(f"store {type_} {both}, ptr {to}, align {bytes_}")
-
-    def move_out(self) -> None:
-        """Store; of several threads at one place the last one wins."""
-        form = self.form
-        bytes_, element = form.bits // 8, f"i{form.bits}"
-        keeps = self.is_("ne", self.state["values"], "null", "ptr")
-        with self.loop("%ctas") as cta, self.loop("%warps") as warp:
-            number, memory = self._from(cta, warp)
-            first = self.first(number)
-            with self.when(self.is_("ne", first, TOUCHES_NOTHING)):
-                values = [self._gather(2 + n, form.bits, cta, warp) for n in range(form.count)]
-                if form.checked and not form.shared:
-                    own = self.op("add", self.op("mul", cta, "%warps"), warp)
-                    with self.when(keeps):
-                        self._keep(values, own)
-                with self.when(self.is_("sge", first, 0)):
-                    self._store_whole(self.at(memory, first), values)
-                with self.when(self.is_("eq", first, APART)), self.loop(LANES) as lane:
-                    offset = self._lane_offset(number, lane)
-                    with self.when(self.is_("sge", offset, 0)):
-                        for n, value in enumerate(values):
-                            one = self.load(value, self.op("mul", lane, bytes_), element)
-                            here = self.op("add", offset, n * bytes_)
-                            self.store(element, one, memory, here)
-
-    def _keep(self, values: list[str], number: str) -> None:
-        """Keep what a warp stores, element by element of all warps."""
-        form = self.form
-        bytes_, type_ = form.bits // 8, f"<{LANES} x i{form.bits}>"
-        all_ = self.op("mul", self.op("mul", "%ctas", "%warps"), LANES * bytes_)
-        own = self.op("mul", number, LANES * bytes_)
-        for n, value in enumerate(values):
-            at = self.op("add", self.op("mul", all_, n), own)
-            found = self.value(f"load {type_}, ptr {value}, align {bytes_}")
-            to = self.at(self.state["values"], at)
-            self.do(f"store {type_} {found}, ptr {to}, align {bytes_}")
-
-    def _store_whole(self, to: str, values: list[str]) -> None:
-        """Store what follows each other."""
-        form = self.form
-        bytes_, element = form.bits // 8, f"i{form.bits}"
-        if form.count == 1:
-            type_ = f"<{LANES} x {element}>"
-            found = self.value(f"load {type_}, ptr {values[0]}, align {bytes_}")
-            self.do(f"store {type_} {found}, ptr {to}, align {bytes_}")
-            return
-        part = f"<{_PART} x {element}>"
-        for lane in range(0, LANES, _PART):
-            parts = []
-            for value in values:
-                at = self.at(value, lane * bytes_)
-                parts.append(self.value(f"load {part}, ptr {at}, align {bytes_}"))
-            width = _PART
-            while len(parts) > 1:
-                half, type_ = len(parts) // 2, f"<{width} x {element}>"
-                # Elements of the one and the other in turns: in the end they are in order.
-                turns = ", ".join(f"i32 {k // 2 + width * (k % 2)}" for k in range(2 * width))
-                parts = [
-                    self.value(
-                        f"shufflevector {type_} {parts[k]}, {type_} {parts[k + half]}, "
-                        f"<{2 * width} x i32> <{turns}>"
-                    )
-                    for k in range(half)
-                ]
-                width *= 2
-            at = self.at(to, lane * form.size)
-            self.do(f"store <{width} x {element}> {parts[0]}, ptr {at}, align {bytes_}")

@@ -13,7 +13,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
-from tilec.isa import LANES
 
 from ..access import Access
 from ..alu import Array
@@ -22,15 +21,16 @@ from ..memory import GLOBAL_BASE, Allocation
 from ..ptx.constants import wrapped
 from ..widths import dtype_of
 from . import access_forms, choice, driver
-from .access_forms import DONE, MOST, MOVE, OUTSIDE, PLAN, PROBE, STATE, Form
-from .choice import waiting
-from .global_checks import GlobalWatch, Watched
-from .library import Library, library
-from .loads import Moves
+from .access_forms import DONE, MOST, MOVE, OUTSIDE, PLAN, PROBE, Form
+from .access_state import State
+from .copies import ELEMENTS, NativeCopy, zeros
+from .global_checks import Watched
+from .loads import Moves, Place
 
 if TYPE_CHECKING:
     from ..machine import Machine
     from ..observer import Observer
+    from ..ptx.module import Instruction
 
 _CALL = ctypes.PYFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 5, *[ctypes.c_int64] * 3)
 """A form's function; it is called with the GIL, since it reads Python's objects."""
@@ -38,114 +38,8 @@ _CALL = ctypes.PYFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 5, *[ctypes.c_int
 _AT = {name: n for n, name in enumerate(PLAN)}
 _MODE, _DATA = driver.OUTPUT.index("mode"), driver.OUTPUT.index("data")
 _SIZES = {8: 0, 16: 1, 32: 2, 64: 3}
-_WORK = 8
-"""Instructions that numpy executes in about the time of a load or store with checks."""
-
 _asked: Counter[str] = Counter()
 """How often numpy has executed instructions of each form in place of machine code."""
-
-
-class State:
-    """What all accesses of a machine have in common.
-
-    Attributes:
-        machine: the machine.
-        table: what the functions read of it.
-        library: the library; None until it is worth loading.
-        absent: whether there is none.
-        places: where the offsets of warps are, and the first ones.
-    """
-
-    def __init__(self, machine: Machine) -> None:
-        self.machine = machine
-        self.library: Library | None = None
-        self.absent = False
-        self.table = np.zeros(len(STATE), np.int64)
-        self.places = {"offsets": 0, "firsts": 0}
-        machine.forgetting.append(self.forget)
-        self.forget()
-
-    def forget(self) -> None:
-        """Forget the memory and the checks of a launch."""
-        self._shape = (0, 0, 0)
-        self._room: list[Array] = []
-        self._kept: list[Array] = []
-        self._data: Array | None = None
-        self._watch: GlobalWatch | None = None
-        self._stamp: Array | None = None
-        self._seen: Array | None = None
-        self._written: Array | None = None
-
-    def ready(self) -> bool:
-        """Whether machine code may be used by now."""
-        if self.library is None:
-            if self.absent or waiting(_WORK if self.machine.observer is not None else 1):
-                return False
-            self.library = library()
-            if self.library is None:
-                self.absent = True
-                return False
-            self._put("types", self.library.types)
-            for name in driver.SHARED:
-                self.table[STATE.index(name)] = self.library.address(name) or 0
-        machine = self.machine
-        if self._shape != machine.shape:
-            self._shape = machine.shape
-            warps = machine.shape[0] * machine.shape[1]
-            threads = warps * LANES
-            # A thread touches 64 bytes at most, each of which may have a stamp.
-            self._room = [np.empty(n, t) for n, t in (
-                (threads, np.int64), (warps, np.int64), (threads * 64, np.uint32)
-            )]  # fmt: skip
-            for name, room in zip(("offsets", "firsts", "stamps"), self._room, strict=True):
-                self._put(name, room)
-                if name != "stamps":
-                    self.places[name] = room.ctypes.data
-        memory = machine.memory
-        if memory.data is not self._data:
-            self._data = memory.data
-            self._put("memory", memory.data)
-            self.table[STATE.index("base")] = memory.shared_base
-            self.table[STATE.index("stride")] = memory.shared_stride
-        return True
-
-    def _put(self, name: str, array: Array) -> None:
-        self.table[STATE.index(name)] = array.ctypes.data
-
-    def keep_values(self, at: int) -> None:
-        """Have the values that are stored kept somewhere; 0 for nowhere."""
-        self.table[STATE.index("values")] = at
-
-    def has(self, name: str) -> bool:
-        """Whether a function has been loaded, in this launch or by an earlier one."""
-        if self.library is None and not self.absent and choice.worth():
-            self.ready()
-        return self.library is not None and self.library.address(name) is not None
-
-    def watch(self, observer: Observer) -> GlobalWatch:
-        """What checks accesses to global memory."""
-        if self._watch is None:
-            assert self.library is not None
-            self._watch = GlobalWatch(self.machine, self.library, observer)
-        return self._watch
-
-    def follow(self, observer: Observer) -> None:
-        """Take note of where the checks of shared memory are."""
-        progress, shared = observer.progress, observer.shared
-        if progress.stamp is not self._stamp or progress.clocks.seen is not self._seen:
-            self._stamp, self._seen = progress.stamp, progress.clocks.seen
-            # Copies, which machine code may change.
-            self._kept = [np.array(progress.stamp), np.array(progress.clocks.seen)]
-            self._put("stamp", self._kept[0])
-            self._put("seen", self._kept[1])
-            self.table[STATE.index("floor")] = progress.floor
-            self.table[STATE.index("clocks")] = progress.ctas
-        if shared.written is not self._written:
-            self._written = shared.written
-            for name in ("written", "read", "writer", "reader"):
-                self._put(name, getattr(shared, name))
-            self.table[STATE.index("granules")] = shared.granules
-            self.table[STATE.index("shift")] = shared.granule.bit_length() - 1
 
 
 class Accesses:
@@ -153,6 +47,7 @@ class Accesses:
 
     def __init__(self, machine: Machine) -> None:
         self.state = State(machine)
+        self._between: dict[int, list[int]] = {}
 
     def of(self, moves: Moves) -> NativeAccess | None:
         """What executes a load or store; None if numpy has to."""
@@ -161,6 +56,24 @@ class Accesses:
         if moves.count > MOST:
             return None
         return NativeAccess(self.state, moves)
+
+    def copy(
+        self, instruction: Instruction, size: int, target: Place, source: Place
+    ) -> NativeCopy | None:
+        """What executes a copy of so many bytes of each thread; None if numpy has to."""
+        bits, count = ELEMENTS[size]
+        slots = self._between.get(size)
+        if slots is None:
+            machine = self.state.machine
+            slots = self._between[size] = [machine.slot(zeros(bits)) for _ in range(count)]
+        (to, at), (from_, begin) = target, source
+        load = self.of(Moves(instruction, "global", from_, bits, count, (), slots, begin, list))
+        store = self.of(
+            Moves(instruction, "shared", to, bits, count, slots, (), at, list, pending=True)
+        )
+        if load is None or store is None:
+            return None
+        return NativeCopy(self.state.machine, slots, load, store)
 
 
 class NativeAccess:
@@ -181,11 +94,21 @@ class NativeAccess:
         self._instruction = moves.instruction
         slot, bits, added = moves.address
         shared, checked = moves.space == "shared", machine.observer is not None
-        form = self.form = Form(shared, bool(moves.slots), bits, moves.bits, moves.count, checked)
+        form = self.form = Form(
+            shared,
+            bool(moves.slots),
+            bits,
+            moves.bits,
+            moves.count,
+            checked,
+            pending=checked and moves.pending,
+        )
         self._address = slot
         self._offsets = moves.offsets
         self._values = moves.values
         self._kind = Access.WRITE if form.store else Access.READ
+        if form.pending:
+            self._kind = Access.ASYNC_WRITE
         self._counts = (0, 0, 0)
         self.address = 0
         self._function: Callable[..., int] | None = None
@@ -274,12 +197,10 @@ class NativeAccess:
         assert self._watched is not None
         self._watched.make_room()
 
-    def unwatched(self, observer: Observer) -> bool:
+    def unwatched(self) -> bool:
         """Whether nobody needs to watch it: it reads what nobody may write."""
         allocation = self._allocation
-        if allocation is None or allocation.writable:
-            return False
-        return observer.global_.footprint is None
+        return allocation is not None and not allocation.writable
 
     def prepare(self) -> bool:
         """Whether machine code may be used."""
@@ -342,7 +263,9 @@ class NativeAccess:
             return self._access_global(observer, mask, given)
         if self._run(*given, PROBE | MOVE) != DONE:
             return False
-        if form.store:
+        if form.pending:
+            observer.shared.copied(self._instruction, self._offsets(), form.size, mask)
+        elif form.store:
             observer.shared.stored_apart()
         if not plan[_AT["same"]]:
             self.learn(observer, mask)
@@ -416,6 +339,7 @@ class NativeAccess:
                 return False
             self._allocation = allocation
             plan[_AT["low"]], plan[_AT["high"]] = allocation.start, allocation.end
+            plan[_AT["marks"]] = allocation.writable
             found = self._run(*given, PROBE)
         if found != DONE:
             return False

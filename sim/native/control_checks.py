@@ -17,7 +17,7 @@ from .control_tables import CHECKS
 if TYPE_CHECKING:
     from ..machine import Machine
     from ..observer import Observer
-    from .accesses import State
+    from .access_state import State
 
 _AT = {name: n for n, name in enumerate(CHECKS)}
 _PERIODS = 1 << 22

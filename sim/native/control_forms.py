@@ -19,7 +19,6 @@ from .control_tables import (
     BARRIER,
     BLOCK,
     BRANCH,
-    BYTES,
     DONE,
     GLOBAL,
     GROUPS,
@@ -34,6 +33,7 @@ from .control_tables import (
     ControlText,
     field_at,
 )
+from .lanes import BYTES
 
 NAME = "advance_groups"
 

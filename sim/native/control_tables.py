@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from tilec.isa import LANES
-
 from .lanes import Lanes
 
 LEAVE, ALONE, ARRAYS, REFUSED, BRANCH, PAUSE, STEP, COUNT, ROOM, PART = range(10)
@@ -68,8 +66,6 @@ memory; whether all of that is as it was; whether nothing is remembered beside; 
 CTA; how many allocations there are; how often all threads have met; whether shared memory may be
 checked, and stores to global memory. Pointers, but `log` and `rows`, are to fields of tables."""
 _OF_CHECKS = {"stamp", "seen", "floor", "clocks", "now", "times", "log", "rows", "values", "shift"}
-BYTES = f"<{LANES} x i8>"
-"""LLVM's type of a predicate of each lane."""
 
 
 def field_at(fields: tuple[str, ...], name: str) -> int:

@@ -12,11 +12,11 @@ from tilec.isa import LANES
 from ..access import Access
 from ..alu import Array
 from ..checks.late_offsets import LateOffsets
-from ..checks.owners import Epochs
+from ..checks.owners import Owners
 from ..memory import Allocation
 from . import global_forms
 from .access_forms import DONE, REFUSED
-from .global_forms import BY_NUMPY, EPOCHS, FULL, LOG, NONE, PLAN, RECORD, ROW
+from .global_tables import BY_NUMPY, EPOCHS, FULL, LOG, MOST_GRANULES, NONE, PLAN, RECORD, ROW
 from .library import Library
 from .pending import ROWS, PendingTouches, Recorded
 
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 _CALL = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 _AT = {name: n for n, name in enumerate(PLAN)}
 _OF_ROW = {name: n for n, name in enumerate(ROW)}
-_MOST_SEGMENTS = LANES
-"""Segments that a warp touches at most."""
 
 
 class GlobalWatch:
@@ -47,7 +45,8 @@ class GlobalWatch:
         times: of the CTAs, as epochs have them, one for all or one each; machine code changes them.
         warps: of the wave, as epochs have them.
         scratch: room for epochs.
-        wholes: of warps, which of their lanes touch segments as a whole.
+        fresh: room for segments that are split.
+        wholes: of warps, which of their lanes touch segments as a whole, and which do not.
         rows: the allocations.
     """
 
@@ -65,7 +64,8 @@ class GlobalWatch:
         self._of: dict[int, _Row] = {}
         self._now: Array | None = None
         self._who: Array | None = None
-        self.times = self.warps = self.scratch = self.wholes = np.zeros(0, np.int64)
+        self.times = self.warps = self.scratch = np.zeros(0, np.int64)
+        self.wholes = self.fresh = self.times
 
     def row(self, allocation: Allocation, size: int) -> _Row | None:
         """What is known of an allocation; None where there are too many."""
@@ -114,8 +114,9 @@ class GlobalWatch:
         ctas, warps, _ = self.machine.shape
         if self.warps.size < ctas * warps or self.times.size < ctas:
             self.times, self.warps = np.zeros(ctas, np.int64), np.zeros(ctas * warps, np.int64)
-            # Epochs of all segments that are touched at once, and where they are.
-            self.scratch = np.empty(2 * ctas * warps * _MOST_SEGMENTS, np.int64)
+            # Epochs of all that is touched at once, and where they are.
+            self.scratch = np.empty(2 * ctas * warps * LANES * MOST_GRANULES, np.int64)
+            self.fresh = np.empty(ctas * warps * LANES, np.int64)
             self.wholes = np.zeros(ctas * warps, np.int64)
             self._now = self._who = None
             self.follow()
@@ -137,8 +138,7 @@ class _Row:
         table[_OF_ROW["start"]] = allocation.start
         self._marks: object = None
         self._segment = 0
-        self._epochs: Epochs | None = None
-        self._fine = Epochs(0)
+        self._owners: Owners | None = None
         self._known: list[Array] = []
 
     def renew(self, checks: GlobalChecks) -> None:
@@ -150,7 +150,7 @@ class _Row:
             table[_OF_ROW["shift"]] = marks.segment.bit_length() - 1
             table[_OF_ROW["written"]] = marks.written.ctypes.data
             table[_OF_ROW["read"]] = marks.read.ctypes.data
-        self._epochs = None
+        self._owners = None
         how = NONE
         if checks.grid.on:
             owners, how = checks.grid.owners(self.allocation), BY_NUMPY
@@ -168,7 +168,8 @@ class _Row:
                 table[_OF_ROW["granule"]] = owners.granule
                 table[_OF_ROW["readers"]] = epochs.read
                 table[_OF_ROW["fine_readers"]] = fine.read
-                self._epochs, self._fine = epochs, fine
+                table[_OF_ROW["splitting"]] = fine.writer.size > 0
+                self._owners = owners
         table[_OF_ROW["epochs"]] = how
 
     def holds(self, size: int) -> bool:
@@ -176,11 +177,16 @@ class _Row:
         return self._segment <= LANES * size
 
     def taken(self) -> None:
-        """Let the epochs know of readers that machine code has seen."""
-        if self._epochs is not None and self.table[_OF_ROW["readers"]]:
-            self._epochs.read = True
-        if self._epochs is not None and self.table[_OF_ROW["fine_readers"]]:
-            self._fine.read = True
+        """Let the epochs know of what machine code has done."""
+        owners, table = self._owners, self.table
+        if owners is None:
+            return
+        if table[_OF_ROW["readers"]]:
+            owners.segments.read = True
+        if table[_OF_ROW["fine_readers"]]:
+            owners.granules.read = True
+        owners.splits += int(table[_OF_ROW["splits"]])
+        table[_OF_ROW["splits"]] = 0
 
 
 class Watched:
@@ -219,7 +225,7 @@ class Watched:
             places: where `access_forms` leaves offsets, the first ones, and its plan.
         """
         watch, plan = self._watch, self.plan
-        if not allocation.writable or observer.global_.footprint is not None:
+        if not allocation.writable:
             return False
         if self._kind.writes and observer.global_.proxies is not None:
             return False
@@ -244,7 +250,7 @@ class Watched:
         given = {
             "log": watch.pending.log.ctypes.data, "row": row.table.ctypes.data, **places,
             "who": watch.warps.ctypes.data, "times": watch.times.ctypes.data, "number": number,
-            "scratch": watch.scratch.ctypes.data,
+            "scratch": watch.scratch.ctypes.data, "fresh": watch.fresh.ctypes.data,
             "wholes": watch.wholes.ctypes.data, "size": self._size, "stores": self._kind.writes,
             "apart": 0, "what": epoch - (epoch >> 63 << 64), "ctas": ctas, "warps": warps,
         }  # fmt: skip

@@ -7,7 +7,8 @@ from tilec.isa import LANES
 from .ir import Text
 
 LONGS, INTS, BITS = f"<{LANES} x i64>", f"<{LANES} x i32>", f"<{LANES} x i1>"
-"""LLVM's types of what all lanes of a warp have."""
+BYTES = f"<{LANES} x i8>"
+"""LLVM's types of what all lanes of a warp have; predicates in memory are bytes."""
 
 
 class Lanes(Text):

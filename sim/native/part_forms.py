@@ -16,7 +16,6 @@ from .access_forms import MOVE, PATTERN, PROBE
 from .access_forms import PLAN as ACCESS
 from .control_tables import (
     ARRAYS,
-    BYTES,
     CHECKS,
     COUNT,
     DONE,
@@ -29,8 +28,9 @@ from .control_tables import (
     ControlText,
     field_at,
 )
-from .global_forms import FULL, LOG, ROW
-from .global_forms import PLAN as WATCH
+from .global_tables import FULL, LOG, ROW
+from .global_tables import PLAN as WATCH
+from .lanes import BYTES
 
 
 def _fits() -> str:

@@ -20,7 +20,7 @@ from ..checks.touches import Touches
 from ..memory import Allocation
 from ..ptx.module import Instruction
 from ..widths import dtype_of
-from .global_forms import LOG, RECORD, ROW
+from .global_tables import LOG, RECORD, ROW
 
 if TYPE_CHECKING:
     from ..machine import Machine

@@ -20,15 +20,15 @@ from .access_forms import (
     PLAN,
     PROBE,
     REFUSED,
-    AccessText,
     Form,
 )
 from .lanes import BITS, INTS, splat
+from .move_forms import MovingText
 
 _LANES = "<" + ", ".join(f"i32 {lane}" for lane in range(LANES)) + ">"
 
 
-class StampingText(AccessText):
+class StampingText(MovingText):
     """The text of an access with checks of shared memory."""
 
     def __init__(self, form: Form) -> None:
@@ -163,6 +163,29 @@ class StampingText(AccessText):
 
     # What is left there
 
+    def stamp_copies(self) -> None:
+        """Stamp what is copied to as not there yet."""
+        with self.rows() as (cta, _, number):
+            first = self.first(number)
+            with (
+                self.when(self.is_("sge", first, 0)),
+                self._parts(first, cta) as (granule, before),
+            ):
+                mine = self._late(INTS, self._own(number, before))
+                self._put_wide(mine, self._of("written", granule))
+            with (
+                self.when(self.is_("eq", first, APART)),
+                self._each(cta, number) as (thread, granule, _),
+            ):
+                mine = self._late("i32", self._mine(thread))
+                self.store("i32", mine, self._of("written", granule))
+        self._sign_stores()
+
+    def _late(self, type_: str, stamp: str) -> str:
+        """The stamp of a thread's copy that nobody has waited for."""
+        thread = self.lanes("and", type_, stamp, _number(type_, THREAD))
+        return self.lanes("or", type_, thread, _number(type_, PENDING << TIME))
+
     def stamp_stores(self) -> None:
         """Stamp what is written; leave, as it was, what two threads write."""
         twice = self.variable()
@@ -196,6 +219,10 @@ class StampingText(AccessText):
         with self.when(self.is_("ne", self.load(twice), 0)):
             self._take_back()
             self.leave(REFUSED)
+        self._sign_stores()
+
+    def _sign_stores(self) -> None:
+        """Note what has written; nobody has read it since."""
         position = self.value(f"trunc i64 {self.plan['position']} to i32")
         positions = self.spread(INTS, "i32", position)
         with self.rows() as (cta, _, number):
@@ -294,13 +321,15 @@ def _predicates(type_: str) -> str:
 def function(form: Form) -> str:
     """The text of a form's function."""
     stamping = form.shared and form.checked
-    f = StampingText(form) if stamping else AccessText(form)
+    f = StampingText(form) if stamping else MovingText(form)
     f.describe()
     with f.when(f.is_("ne", f.op("and", "%phase", PROBE), 0)):
         f.locate()
         if isinstance(f, StampingText):
             f.look()
-            if form.store:
+            if form.pending:
+                f.stamp_copies()
+            elif form.store:
                 f.stamp_stores()
             else:
                 f.stamp_loads()
@@ -312,6 +341,8 @@ def function(form: Form) -> str:
         elif form.checked:
             f.count_sectors()
     with f.when(f.is_("ne", f.op("and", "%phase", MOVE), 0)):
+        if form.checked and not form.shared:
+            f.mark()
         if form.store:
             f.move_out()
         else:

@@ -9,6 +9,8 @@ import pytest
 from tilec.sim import SimulationError, launch
 from tilec.sim.native import choice
 from tilec.sim.native.library import library
+from tilec.sim.ptx import read
+from tilec.sim.run import Run
 
 pytestmark = pytest.mark.skipif(library() is None, reason="no machine code for this processor")
 
@@ -115,7 +117,7 @@ def test_same_values_are_advice(both, accesses) -> None:
 REGISTERS = {8: ("%h1",), 16: ("%h1",), 32: ("%r20", "%r21", "%r22", "%r23"), 64: ("%d20", "%d21")}
 
 
-def random_body(seed: int) -> str:
+def random_body(seed: int, spaces: tuple[str, ...] = ("shared", "shared", "global")) -> str:
     """Loads and stores of any size with any pattern, some in branches or under guards."""
     draw = random.Random(seed)
     lines = []
@@ -131,7 +133,7 @@ def random_body(seed: int) -> str:
         lines.append(f"and.b32 %r11, %r11, {room & -size};")
         extra = draw.choice([0, 0, 1024 // size * size, 64])
         store = draw.random() < 0.5
-        space = draw.choice(["shared", "shared", "global"])
+        space = draw.choice(spaces)
         if space == "shared":
             lines.append("add.u32 %r11, %r11, words; cvt.u64.u32 %d8, %r11;")
             place = draw.choice([f"[%r11+{extra}]", f"[%d8+{extra}]"])
@@ -190,3 +192,64 @@ def test_addresses_that_become_negative(
             said.append(str(error))
     assert "no allocation" in said[0] if checks else "outside every allocation" in said[0]
     assert said[0] == said[1]
+
+
+@pytest.fixture
+def marks(monkeypatch: pytest.MonkeyPatch, accesses):
+    """What both engines mark as read, and as written, of global memory; they must agree."""
+    monkeypatch.setattr(choice, "AFTER", 1)
+    monkeypatch.setattr(choice, "WORK", 0)
+
+    def run(ptx: str, given: list[object], arch: str | None = None) -> list[np.ndarray]:
+        found = []
+        for name in choice.ENGINES:
+            monkeypatch.setenv(choice.VARIABLE, name)
+            arrays = [np.copy(a) if isinstance(a, np.ndarray) else a for a in given]
+            arrays[1].setflags(write=given[1].flags.writeable)
+            one = Run(read(ptx), "k", 3, THREADS, arrays, arch=arch, footprint=True)
+            one.simulate(None)
+            assert one.footprint is not None
+            found.append([one.footprint.read, one.footprint.written])
+        for numpys, natives in zip(*found, strict=True):
+            assert numpys.tobytes() == natives.tobytes()
+        return found[1]
+
+    return run
+
+
+@pytest.mark.parametrize("const", [False, True])
+@pytest.mark.parametrize("count", [1, 2, 4, 8])
+def test_bytes_that_are_touched(marks, accesses, count: int, *, const: bool) -> None:
+    """Each thread's own, of those that a guard lets; nothing of what nobody may write."""
+    items = ", ".join(f"%r{20 + n}" for n in range(count))
+    kind, items = (f".v{count}", f"{{{items}}}") if count > 1 else ("", items)
+    body = f"""
+    mul.wide.u32 %d8, %r4, {4 * count}; add.u64 %d9, %d8, %d2; add.u64 %d10, %d8, %d1;
+    ld.global{kind}.b32 {items}, [%d9]; @%p1 st.global{kind}.b32 [%d10], {items};
+    """
+    ptx = text(body).replace(".version 8.0\n.target sm_80", ".version 8.8\n.target sm_100a")
+    ptx = ptx.replace("st.global.u32 [%d3], %r6;", "")
+    given = arrays(5)
+    given[1].setflags(write=not const)
+    reads, writes = marks(ptx, given)
+    assert sum(accesses) > 6
+    size, threads = 4 * count, np.arange(3 * THREADS)
+    stored = np.flatnonzero(np.repeat((threads % THREADS & 5) != 1, size))
+    (first,) = np.flatnonzero(writes)[:1] - stored[0]
+    assert np.array_equal(np.flatnonzero(writes), first + stored)
+    if const:
+        assert not reads.any()
+    else:
+        (start,) = np.flatnonzero(reads)[:1]
+        assert np.array_equal(np.flatnonzero(reads), start + np.arange(threads.size * size))
+
+
+@pytest.mark.parametrize(
+    "seed", [*range(3), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(3, 300))]
+)
+def test_random_footprints(marks, accesses, seed: int) -> None:
+    given = arrays(7)
+    given[1].setflags(write=seed % 2 == 0)
+    _, writes = marks(text(random_body(seed, ("global",))), given)
+    assert writes.any()
+    assert sum(accesses) > 8

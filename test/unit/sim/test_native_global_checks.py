@@ -6,6 +6,7 @@ import random
 
 import numpy as np
 import pytest
+from tilec.sim.checks import grid_races
 from tilec.sim.native.global_checks import Watched
 from tilec.sim.native.library import library
 
@@ -37,6 +38,12 @@ OWN, WARPS, LANES, ROWS = "", "xor.b32 %r12, %r12, 32;", "xor.b32 %r12, %r12, 31
     "and.b32 %r13, %r12, 7; shr.u32 %r12, %r12, 3; xor.b32 %r12, %r12, 1; "
     "mad.lo.u32 %r12, %r12, 8, %r13;"
 )  # fmt: skip
+# A warp's 4 words of each of 8 rows, as fragments of matrices have them; and one word of 4 lanes.
+PARTS = (
+    "and.b32 %r13, %r12, 3; shr.u32 %r14, %r12, 2; and.b32 %r14, %r14, 7; mad.lo.u32 %r13, %r14, "
+    "12, %r13; shr.u32 %r12, %r12, 5; mad.lo.u32 %r12, %r12, 4, %r13;"
+)
+FOURS = "and.b32 %r12, %r12, -4;"
 
 
 @pytest.fixture
@@ -80,6 +87,17 @@ def test_a_clean_kernel(both, watched) -> None:
     assert all(watched)
 
 
+def test_parts_of_segments(both, watched, accesses, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threads have parts of segments for themselves, or read them together."""
+    monkeypatch.setattr(grid_races, "PUT_OFF", 1000)
+    body = touch(store=False, base="%d2", order=FOURS) + touch(store=True, order=PARTS)
+    body += touch(store=False, order=PARTS)
+    assert run(both, body, turns=40).ok
+    assert all(accesses)
+    assert len(watched) - sum(watched) <= 2
+    assert len(watched) < len(accesses) // 4
+
+
 RACES = {
     "another CTA reads": touch(store=True)
     + "add.u32 %r11, %r2, 1;"
@@ -89,6 +107,14 @@ RACES = {
     "another lane reads": touch(store=True) + touch(store=False, order=LANES),
     "another lane writes": touch(store=False) + touch(store=True, order=LANES),
     "rows of other lanes": touch(store=True, count=4) + touch(store=False, count=4, order=ROWS),
+    "another lane reads parts": touch(store=True, order=PARTS) + touch(store=False),
+    "another CTA reads parts": touch(store=True, order=PARTS)
+    + "add.u32 %r11, %r2, 1;"
+    + touch(store=False, cta="%r11", order=PARTS),
+    "all CTAs write parts": touch(store=True, cta="0", order=PARTS),
+    "other CTAs write what is read": touch(store=False, order=FOURS)
+    + "xor.b32 %r11, %r2, 1;"
+    + touch(store=True, cta="%r11", order=PARTS),
     "wide and narrow": touch(store=True, count=4) + touch(store=False),
 }
 
@@ -115,10 +141,11 @@ def random_body(seed: int) -> str:
     draw = random.Random(seed)
     lines = []
     strange = draw.random() < 0.7
+    own = draw.choice([OWN, PARTS])
     for _ in range(10):
-        order, cta, guard, added = OWN, "%r2", "", 0
+        order, cta, guard, added = own, "%r2", "", 0
         if strange and draw.random() < 0.2:
-            order = draw.choice([WARPS, LANES, ROWS])
+            order = draw.choice([OWN, WARPS, LANES, ROWS, PARTS])
             guard = draw.choice(["", "@%p1 "])
         if strange and draw.random() < 0.1:
             cta = draw.choice(["0", "%r21"])
@@ -129,6 +156,8 @@ def random_body(seed: int) -> str:
         store = draw.random() < 0.4
         base = "%d1" if store else draw.choice(["%d1", "%d2"])
         count = draw.choice([1, 1, 4])
+        if base == "%d2":
+            order = draw.choice([own, FOURS])
         lines.append(
             touch(
                 store=store, cta=cta, order=order, count=count, guard=guard, base=base, added=added
