@@ -27,7 +27,8 @@ class Image:
     """The arguments of a launch as bytes, for another process.
 
     Attributes:
-        blocks: memory of the host: what it holds, its size, whether it may change, its bytes.
+        blocks: memory of the host: what it holds, its size, whether it may change, its bytes, or
+            none of them.
         parameters: the bytes of the kernel's parameters.
     """
 
@@ -75,6 +76,13 @@ class Buffers:
         """The arguments as they are, for another process."""
         blocks = [(one.name, one.size, one.writable, one.read()) for one, _ in self._blocks]
         return Image(blocks, self.packed)
+
+    @property
+    def outline(self) -> Image:
+        """The same without the bytes of the blocks."""
+        nothing = np.zeros(0, np.uint8)
+        blocks = [(one.name, one.size, one.writable, nothing) for one, _ in self._blocks]
+        return Image(blocks, self.packed, self.offsets)
 
     def copy_back(self) -> None:
         """Change the arrays in place."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 
 from .frames import Frame
 from .machine import Machine
@@ -36,7 +36,9 @@ class Counts:
 
 def counts(machine: Machine, entry: Frame) -> Counts:
     """What has been executed so far."""
-    touched = {} if machine.observer is None else dict(machine.observer.traffic.accesses)
+    observer = machine.observer
+    accesses = {} if observer is None else observer.traffic.accesses
+    touched = {position: replace(found) for position, found in accesses.items()}
     products, output = dict(machine.tensor_products), "".join(machine.output)
     return Counts(machine.steps, output, _executed(entry), touched, products)
 
@@ -57,6 +59,25 @@ def together(parts: Sequence[Counts]) -> Counts:
             accesses[position] = Accesses(*sums)
     steps, output = sum(part.steps for part in parts), "".join(part.output for part in parts)
     return Counts(steps, output, executed, accesses, products)
+
+
+def since(now: Counts, before: Counts) -> Counts:
+    """What CTAs have executed of late."""
+    executed = {}
+    for position, (warps, threads) in now.executed.items():
+        known = before.executed.get(position, (0, 0))
+        if warps > known[0]:
+            executed[position] = warps - known[0], threads - known[1]
+    accesses = {}
+    for position, found in now.accesses.items():
+        known_ones = astuple(before.accesses.get(position, Accesses()))
+        some = [a - b for a, b in zip(astuple(found), known_ones, strict=True)]
+        if any(some):
+            accesses[position] = Accesses(*some)
+    products = Counter(now.products)
+    products.subtract(before.products)
+    output = now.output[len(before.output) :]
+    return Counts(now.steps - before.steps, output, executed, accesses, +products)
 
 
 def report(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .alu import Array
+from .processes.choice import processes
 from .ptx import Module, read
 from .report import Report, SimulationError
 from .run import DEFAULT_STEPS, Run
@@ -88,6 +89,7 @@ def launch(
         SimulationError: without checks, if the run cannot go on.
         QuitDebugging: if `debugger` ends it.
     """
+    count = processes()
     run = Run(
         ptx if isinstance(ptx, Module) else read(ptx, anew=False),
         kernel,
@@ -108,10 +110,39 @@ def launch(
         every_order=every_order,
         order_limit=order_limit,
     )
+    told = timeline is not None or recording is not None or debugger is not None or every_order
+    if count > 1 and run.waves > 1 and checks and order is None and not told:
+        settings = {
+            "arch": arch, "dynamic_smem": dynamic_smem, "numerics": numerics,
+            "max_steps": max_steps, "cluster": cluster,
+        }  # fmt: skip
+        return _by_several(run, settings, count, progress)
     run.simulate(None, progress)
     run.copy_back()
     report = run.report()
     run.release()
     if not checks and not report.completed:
         raise SimulationError(report.findings[-1].message, report)
+    return report
+
+
+def _by_several(
+    run: Run,
+    settings: Mapping[str, Any],
+    count: int,
+    progress: Callable[[int, int], None] | None,
+) -> Report:
+    """Run a launch in this process, and in others where that takes long."""
+    from .processes.beside import Beside  # noqa: PLC0415 (few launches have several waves)
+
+    beside = Beside(run, settings, count, progress)
+    try:
+        run.simulate(None, beside.progress, beside.met)
+    finally:
+        beside.end()
+    report = beside.report()
+    if report is None:
+        run.copy_back()
+        report = run.report()
+    run.release()
     return report

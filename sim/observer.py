@@ -143,7 +143,7 @@ class Observer:
 
     def end(self, *, completed: bool = True) -> None:
         """End a wave, whose threads may all have come to their end."""
-        self.global_.settle()
+        self.global_.end()
         if completed:
             self.shared.unread.end(self.shared)
 

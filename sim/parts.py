@@ -6,22 +6,26 @@ find had the others run, or not. Which bytes parts touch is only known once they
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 
 from .alu import Array
-from .counting import Counts, together
-from .footprint import spans
+from .checks.grid_races import EPOCHS_BYTES
+from .checks.owners import joined
+from .counting import Counts, since, together
 from .memory import GLOBAL_BASE
 from .report import Finding, Report
 from .run import Run
 from .special import CLOCKS
+from .touched import Epochs, Touched, overlap, touched, why_unknown
 
 Key = tuple[str, int]
 """Kind of a finding, and the position of its instruction."""
+_BETWEEN_CTAS = ("race", "same-value")
+"""Kinds of findings that name a byte of global memory as its epochs tell bytes apart."""
 
 
 @dataclass(frozen=True)
@@ -35,9 +39,9 @@ class Part:
         findings: what is wrong, in the order of discovery; what ended the run has no key.
         advice: what is better avoided, likewise.
         unchecked: what was not looked for.
-        race_bytes: memory that was taken for races between CTAs.
-        read, written: bytes of global memory, from and to, (n, 2).
-        data: what those that were written hold in the end, one after the other.
+        touched: which bytes of global memory they touched.
+        names_lines: whether findings name the line of whoever was before.
+        data: what the bytes that were written hold in the end, one after the other.
     """
 
     waves: range
@@ -46,9 +50,8 @@ class Part:
     findings: Sequence[tuple[Key | None, Finding]]
     advice: Sequence[tuple[Key | None, Finding]]
     unchecked: Sequence[str]
-    race_bytes: int
-    read: Array
-    written: Array
+    touched: Touched
+    names_lines: bool
     data: Array
 
 
@@ -64,7 +67,7 @@ def why_whole(run: Run) -> str:
         return "it reads a clock, which counts what all CTAs before did"
     if run.waves == 1:
         return "its CTAs are one wave, whose threads the simulator runs together"
-    return ""
+    return why_unknown(run.machine.observer.global_)
 
 
 def split(waves: int, parts: int) -> list[range]:
@@ -74,24 +77,46 @@ def split(waves: int, parts: int) -> list[range]:
     return [range(first, last) for first, last in pairwise(ends)]
 
 
-def part_of(run: Run, waves: range) -> Part:
-    """Run some waves, of a launch whose footprint is noted, and nothing else of it."""
-    assert run.footprint is not None
+def part_of(run: Run, waves: range, granules: Mapping[int, tuple[int, int]] | None = None) -> Part:
+    """Run some waves, and nothing else of a launch, or nothing that the part is to know of.
+
+    Args:
+        run: the launch, with checks.
+        waves: which.
+        granules: how global memory is told apart in the beginning, if in any way: see
+            `GridRaces.restart`.
+    """
+    assert run.machine.observer is not None
+    before = run.counts()
+    run.findings.clear()
+    run.advice.clear()
+    run.found.clear()
+    run.machine.observer.global_.restart(granules or {})
     run.simulate(waves)
+    return _ended(run, waves, since(run.counts(), before), copied=True)
+
+
+def part_so_far(run: Run, waves: range) -> Part:
+    """What a launch has done, whose first waves these are; what it wrote is not copied."""
+    return _ended(run, waves, run.counts(), copied=False)
+
+
+def _ended(run: Run, waves: range, counted: Counts, *, copied: bool) -> Part:
+    assert run.machine.observer is not None
+    checks = run.machine.observer.global_
     keys = {id(finding): key for key, finding in run.found.items()}
-    read, written = spans(run.footprint.read), spans(run.footprint.written)
-    data = run.machine.memory.data[: len(run.footprint.written)]
+    found, data = touched(checks), run.machine.memory.data
+    pieces = [data[first:last] for first, last in found.written.tolist()] if copied else []
     return Part(
         waves,
         run.completed,
-        run.counts(),
-        [(keys.get(id(one)), one) for one in run.findings],
-        [(keys.get(id(one)), one) for one in run.advice],
+        counted,
+        [(keys.get(id(one)), replace(one)) for one in run.findings],
+        [(keys.get(id(one)), replace(one)) for one in run.advice],
         run.unchecked,
-        run.race_bytes,
-        read,
-        written,
-        data[run.footprint.written != 0],
+        found,
+        checks.grid.names_lines,
+        np.concatenate([data[:0], *pieces]),
     )
 
 
@@ -99,15 +124,19 @@ class Assembly:
     """Parts of a launch, as they come.
 
     Args:
-        run: the launch, of which nothing has been run; that of the whole in the end.
+        run: the launch, of which nothing has been run, or its first waves; that of the whole in
+            the end.
     """
 
     def __init__(self, run: Run) -> None:
         self._run = run
         self._parts: dict[int, Part] = {}
-        size = run.machine.memory.shared_base
-        # Of each byte the part that wrote it, and the last that read it, by its first wave, from 1.
-        self._writer, self._reader = (np.zeros(size, np.int32) for _ in range(2))
+        self._read = self._written = np.zeros((0, 2), np.int64)
+
+    @property
+    def ctas(self) -> int:
+        """CTAs of the parts so far."""
+        return sum(len(self._run.ctas(part.waves)) for part in self._parts.values())
 
     def add(self, part: Part) -> str:
         """Take a part.
@@ -115,58 +144,107 @@ class Assembly:
         Returns:
             Why it and others cannot be put together; empty if they can.
         """
-        number, known = part.waves.start + 1, self._parts
-        known[part.waves.start] = part
-        wrote, read = self._marks(part.written), self._marks(part.read)
+        if part.touched.unknown:
+            return part.touched.unknown
+        wrote, read = (
+            part.touched.coarse(spans) for spans in (part.touched.written, part.touched.read)
+        )
         for mine, others, verb, did in (
-            (wrote, self._writer, "write", "write"),
-            (read, self._writer, "read", "write"),
-            (wrote, self._reader, "write", "read"),
+            (wrote, self._written, "write", "write"),
+            (read, self._written, "read", "write"),
+            (wrote, self._read, "write", "read"),
         ):
-            met = mine & (others != 0)
-            if met.any():
-                byte = int(met.argmax())
-                other = known[int(others[byte]) - 1]
-                return self._words(part, other, byte, verb, did)
-        self._writer[wrote] = number
-        self._reader[read] = number
+            byte = overlap(mine, others)
+            if byte is not None:
+                return self._words(part, byte, verb, did)
+        self._parts[part.waves.start] = part
+        self._written = joined(np.concatenate([self._written, wrote]))
+        self._read = joined(np.concatenate([self._read, read]))
         return ""
 
-    def _marks(self, found: Array) -> Array:
-        """Bytes of global memory that lie in spans."""
-        edges = np.zeros(len(self._writer) + 1, np.int8)
-        edges[found[:, 0]] += 1
-        edges[found[:, 1]] -= 1
-        return np.asarray(np.cumsum(edges[:-1], dtype=np.int8) != 0)
-
-    def _words(self, part: Part, other: Part, byte: int, verb: str, did: str) -> str:
+    def _words(self, part: Part, byte: int, verb: str, did: str) -> str:
         allocation = self._run.machine.memory.allocation(byte)
         where = f"byte {byte + GLOBAL_BASE:#x}"
         if allocation is not None:
             where = f"byte {byte - allocation.start} of {allocation.name}"
+        here = np.array([[byte, byte + 1]])
+        for other in self._parts.values():
+            known = other.touched
+            spans = known.coarse(known.written if did == "write" else known.read)
+            if overlap(here, spans) is not None:
+                break
         mine, its = (self._run.ctas(one.waves) for one in (part, other))
         return (
             f"CTAs {mine.start} to {mine.stop - 1} {verb} {where}, which CTAs {its.start} to "
             f"{its.stop - 1} {did}"
         )
 
-    def report(self) -> Report:
-        """The report of the whole launch, whose arrays are changed in place."""
-        run, done = self._run, list[Part]()
+    def _done(self) -> list[Part]:
+        """The parts up to the first that has not come to its end: no others would have been run."""
+        done = list[Part]()
         for _, part in sorted(self._parts.items()):
             done.append(part)
-            run.completed = part.completed
             if not part.completed:
-                break  # the waves that follow would not have been run
-        data = run.machine.memory.data[: len(self._writer)]
+                break
+        return done
+
+    def _epochs(self) -> dict[int, Epochs] | str:
+        """What one process would keep of allocations; why it would say something else."""
+        whole: dict[int, Epochs] = {}
+        for part in self._done():
+            found = [key[0] for key, _ in (*part.findings, *part.advice) if key is not None]
+            for start, mine in part.touched.epochs.items():
+                known = whole.get(start)
+                if known is None:
+                    whole[start] = mine
+                    continue
+                finer = known.granule < mine.first or not part.names_lines
+                if known.segment != mine.segment or (
+                    finer and any(kind in _BETWEEN_CTAS for kind in found)
+                ):
+                    ctas = self._run.ctas(part.waves)
+                    return (
+                        f"what is found in CTAs {ctas.start} to {ctas.stop - 1} depends on how "
+                        f"others access {mine.name}"
+                    )
+                whole[start] = replace(
+                    known,
+                    granule=min(known.granule, mine.granule),
+                    split=np.union1d(known.split, mine.split),
+                )
+        if sum(one.bytes for one in whole.values()) > EPOCHS_BYTES:
+            return "races between its CTAs take too much memory to be looked for everywhere"
+        return whole
+
+    def why_not(self) -> str:
+        """Why all parts, which are there, cannot be put together; empty if they can."""
+        found = self._epochs()
+        return found if isinstance(found, str) else ""
+
+    def report(self) -> Report:
+        """The report of the whole launch, whose arrays are changed in place.
+
+        Raises:
+            ValueError: where `why_not` says why not.
+        """
+        run, done, epochs = self._run, self._done(), self._epochs()
+        if isinstance(epochs, str):
+            raise ValueError(epochs)
+        run.completed = done[-1].completed
+        data = run.machine.memory.data
         for part in done:
-            data[self._marks(part.written)] = part.data
+            if not part.data.size:
+                continue
+            at = 0
+            for first, last in part.touched.written.tolist():
+                data[first:last] = part.data[at : at + last - first]
+                at += last - first
         run.copy_back()
-        run.findings += _merged([one for part in done for one in part.findings])
-        run.advice += _merged([one for part in done for one in part.advice])
+        run.findings[:] = _merged([one for part in done for one in part.findings])
+        run.advice[:] = _merged([one for part in done for one in part.advice])
         made = run.report(together([part.counts for part in done]))
         made.unchecked = list(dict.fromkeys(what for part in done for what in part.unchecked))
-        made.race_bytes = max(part.race_bytes for part in done)  # of one process
+        made.race_bytes = sum(one.bytes for one in epochs.values())
         return made
 
 

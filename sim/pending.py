@@ -41,6 +41,10 @@ class Pending:
         if taken:
             self._at_once = min(self._at_once, -(-clusters // _PART))
 
+    def skip(self, waves: int) -> None:
+        """Leave out so many waves."""
+        del self._waiting[: waves * self._at_once]
+
     def start(self) -> list[int]:
         """Take the clusters of the next wave; the numbers of their CTAs, none at the end."""
         first, self._waiting = self._waiting[: self._at_once], self._waiting[self._at_once :]

@@ -51,7 +51,8 @@ class Run:
     """A kernel and its arguments in memory, ready to be run.
 
     Arguments and errors are those of `launch`; `args` may be the image of another process's, and
-    `footprint` has it noted which bytes of global memory are read and written.
+    `footprint` has it noted which bytes of global memory are read and written, and `resident` says
+    how many CTAs a wave has.
 
     Attributes:
         module: the PTX text.
@@ -84,6 +85,7 @@ class Run:
         recording: Sequence[int] | None = None,
         debugger: Debugger | None = None,
         footprint: bool = False,
+        resident: int | None = None,
         every_order: bool = False,
         order_limit: int | None = None,
     ) -> None:
@@ -114,7 +116,7 @@ class Run:
         self._variables = Symbols(placement, memory, symbols)
         if placement.named("malloc", "free"):
             machine.heap = Heap(memory)
-        self._resident = resident_ctas(placement, geometry)
+        self._resident = resident_ctas(placement, geometry) if resident is None else resident
         if placement.named(*WORKSPACE):
             check_cooperative(function, geometry, self._resident)
             memory.workspace = memory.allocate("the workspace of the grid's barrier", 64)
@@ -176,6 +178,11 @@ class Run:
         machine.observer.record(self._events.ops)
 
     @property
+    def resident(self) -> int:
+        """CTAs of a wave."""
+        return self._resident
+
+    @property
     def waves(self) -> int:
         """How many waves the CTAs come in, where none take over the work of others."""
         return -(-self.machine.geometry.ctas // self._resident)
@@ -192,12 +199,21 @@ class Run:
         return self._buffers.image
 
     @property
+    def outline(self) -> Image:
+        """The same without what the arrays hold."""
+        assert self._buffers is not None
+        return self._buffers.outline
+
+    @property
     def found(self) -> dict[tuple[str, int], Finding]:
         """Findings and advice by kind and position of the instruction; not what ends a run."""
         return self._collected.known
 
     def simulate(
-        self, waves: range | None, progress: Callable[[int, int], None] | None = None
+        self,
+        waves: range | None,
+        progress: Callable[[int, int], None] | None = None,
+        met: Callable[[int], bool] | None = None,
     ) -> None:
         """Run waves until one does not come to its end.
 
@@ -205,6 +221,8 @@ class Run:
             waves: some that follow each other, of a launch whose CTAs take over no others; None
                 for all.
             progress: told, after every wave, how many CTAs have ended and how many there are.
+            met: asked before a wave but the first, by its number, whether that and all that follow
+                have been run elsewhere.
         """
         machine = self.machine
         ctas = machine.geometry.ctas
@@ -215,12 +233,16 @@ class Run:
             taken=self.placement.takes_over and self._events is None,
             draws=machine.transfers.early,
         )
-        for number in count():
-            numbers = pending.start()
-            if not numbers or (waves is not None and number >= waves.stop):
+        first = 0 if waves is None else waves.start
+        pending.skip(first)
+        for number in count(first):
+            if waves is not None and number >= waves.stop:
                 break
-            if waves is not None and number < waves.start:
-                continue
+            if met is not None and number > first and met(number):
+                break
+            numbers = pending.start()
+            if not numbers:
+                break
             machine.begin(numbers)
             try:
                 translator, entry = self._bound.translator, self._bound.entry

@@ -1,7 +1,7 @@
 """The CTAs of a launch, simulated by the workers of a Dask cluster: `tile-run --scheduler`.
 
-A worker runs some of the launch's waves and notes which bytes of global memory these read and
-write. Where no part touches what another wrote, the parts are put together (`tilec.sim.parts`), and
+A worker runs some of the launch's waves, and tells which bytes of global memory these read and
+wrote. Where no part touches what another wrote, the parts are put together (`tilec.sim.parts`), and
 give what one process gives; else this process runs the launch, and a remark says why.
 """
 
@@ -119,10 +119,7 @@ def run_part(
         return Missing()
     try:
         module = read_text(launch.ptx, launch.name)
-        run = Run(
-            module, launch.kernel, launch.grid, launch.block, launch.image,
-            **launch.settings, footprint=True,
-        )  # fmt: skip
+        run = Run(module, launch.kernel, launch.grid, launch.block, launch.image, **launch.settings)
         return part_of(run, range(first, stop))
     except TilecError as error:
         return Failed(str(error))
@@ -170,7 +167,7 @@ class _Parts:
                 if why:
                     self._jobs.cancel()
                     return why
-        return ""
+        return self._assembly.why_not()
 
     def _submit(self, name: str, sent: bytes | None) -> None:
         waves = self._waves[name]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import selectors
 import signal
 import subprocess
@@ -129,7 +130,8 @@ class Pool:
 
     def _begin(self) -> _Worker:
         pipe = subprocess.PIPE
-        worker = _Worker(subprocess.Popen(self._command, stdin=pipe, stdout=pipe))
+        alone = {**os.environ, "TILEC_SIM_PROCESSES": "1"}  # the others have the other cores
+        worker = _Worker(subprocess.Popen(self._command, stdin=pipe, stdout=pipe, env=alone))
         assert worker.process.stdout is not None
         self._selector.register(worker.process.stdout, selectors.EVENT_READ, worker)
         return worker

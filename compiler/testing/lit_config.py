@@ -81,6 +81,7 @@ def configure(
         if variable in os.environ:
             config.environment[variable] = os.environ[variable]
     config.environment["TILEC_CACHE"] = "0"  # what is tested is compiled
+    config.environment["TILEC_SIM_PROCESSES"] = "1"  # lit itself runs on all cores
     filecheck = lit_config.params.get("filecheck") or _filecheck(python)
     lit_config.note(f"FileCheck: {filecheck}")
     config.substitutions.append((r"\bFileCheck\b", filecheck))

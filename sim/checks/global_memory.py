@@ -10,7 +10,7 @@ of those few bytes, in which order, takes longer (see `races`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -61,6 +61,8 @@ class GlobalChecks:
         """Who wrote by which proxy; None of a kernel without instructions of the other."""
         self.footprint: Footprint | None = None
         """Where it is noted what is read and written, if anybody asks."""
+        self.mapped: set[tuple[int, int, bool]] = set()
+        """Where tensor maps were read or, if the last says so, written: offset, and bytes."""
         self.pending: Pending | None = None
         """What machine code has noted and is not in the logs yet, if there is any."""
         self._forgotten: dict[str, None] = {}
@@ -210,10 +212,26 @@ class GlobalChecks:
             offsets = offsets[~inside]
             values = None if values is None else values[~inside]
 
+    def restart(self, granules: Mapping[int, tuple[int, int]]) -> None:
+        """Forget what waves before have done: the arguments are those of `GridRaces.restart`."""
+        self.grid.restart(granules)
+        self.mapped.clear()
+        self._forgotten.clear()
+        if self.proxies is not None:
+            self.proxies.restart()
+
+    def end(self) -> None:
+        """End a wave."""
+        self.settle()
+        self.grid.end()
+
     def map(self, offset: int, size: int, kind: Access) -> None:
         """A tensor map is read or written. Whether its fences order that is not checked."""
         allocation = self.wave.memory.allocation(offset)
-        if self.footprint is not None and allocation is not None and allocation.writable:
+        if allocation is None or not allocation.writable:
+            return
+        self.mapped.add((offset, size, kind.writes))
+        if self.footprint is not None:
             self.footprint.span(offset, size, kind)
 
     @property

@@ -21,7 +21,11 @@ class GlobalProxies:
     def __init__(self, wave: Wave, findings: Findings) -> None:
         self.wave = wave
         self.findings = findings
-        granules = -(-wave.memory.shared_base // GRANULE)
+        self.restart()
+
+    def restart(self) -> None:
+        """Begin, as if nobody had written."""
+        granules = -(-self.wave.memory.shared_base // GRANULE)
         # Untouched, zeros cost nothing.
         self._written = np.zeros(granules, np.int64)
         self._writer = np.zeros(granules, np.int64)

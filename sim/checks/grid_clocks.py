@@ -78,6 +78,15 @@ class GridClocks:
         self._learned: dict[int, list[Lesson]] = {}
         self._read: dict[int, list[Lesson]] = {}
 
+    def forget(self) -> None:
+        """Forget what was published."""
+        self._places.clear()
+
+    @property
+    def told(self) -> bool:
+        """Whether any CTA has published anything."""
+        return bool(self._places)
+
     @property
     def silent(self) -> bool:
         """Whether no CTA of the wave has learned anything."""

@@ -7,7 +7,7 @@ where CTAs meet there is each of them looked at.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,7 +30,8 @@ from .semantics import Reach, semantics
 EPOCHS_BYTES = 1 << 30
 """Bytes that epochs may take; allocations beyond are left out."""
 PUT_OFF = 1 << 15
-"""Reads by threads that are put off, at most, since nobody has written what they read."""
+"""Reads by threads that are put off, at most and within a wave, since nobody has written what they
+read."""
 
 
 _WHO = (1 << TIME) - 1
@@ -124,6 +125,39 @@ class GridRaces:
         self._who = first << np.uint64(CTA) | np.arange(warps, dtype=np.uint64)
         self._known.clear()
 
+    def end(self) -> None:
+        """End a wave. What is put off is remembered, if others follow."""
+        if self.on and self.wave.shape[0] < self.wave.geometry.ctas:
+            self._take_put_off()
+
+    def restart(self, granules: Mapping[int, tuple[int, int]]) -> None:
+        """Forget who has touched what, as if nobody had.
+
+        Args:
+            granules: bytes of segments and of granules in the beginning, of some allocations by
+                where they begin.
+        """
+        self._owners.clear()
+        self._sizes.clear()
+        for start, (segment, granule) in granules.items():
+            allocation = self.wave.memory.allocation(start)
+            assert allocation is not None
+            owners = self._owners[start] = Owners(allocation, granule, segment)
+            self._sizes[start] = owners.bytes
+        self._unwritten.clear()
+        self._waiting = 0
+        self.clocks.forget()
+
+    @property
+    def known(self) -> Mapping[int, Owners]:
+        """The epochs of allocations, by where they begin."""
+        return self._owners
+
+    @property
+    def names_lines(self) -> bool:
+        """Whether the instructions of all epochs are told apart."""
+        return len(self._instructions) < INSTRUCTIONS
+
     def access(
         self,
         instruction: Instruction,
@@ -208,10 +242,14 @@ class GridRaces:
         self._unwritten.setdefault(read.allocation.start, []).append(read)
         self._waiting += read.offsets.size
         if self._waiting > PUT_OFF:
-            for reads in self._unwritten.values():
-                self._take_all(reads)
-            self._unwritten.clear()
-            self._waiting = 0
+            self._take_put_off()
+
+    def _take_put_off(self) -> None:
+        """Hold all reads that were put off against epochs, and remember them."""
+        for reads in self._unwritten.values():
+            self._take_all(reads)
+        self._unwritten.clear()
+        self._waiting = 0
 
     def owners(self, allocation: Allocation) -> Owners | None:
         """The epochs of an allocation, if there are any yet."""

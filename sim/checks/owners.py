@@ -77,16 +77,17 @@ class Owners:
         allocation: the allocation.
         segment: bytes of a segment.
         granule: bytes of a granule: those of the smallest access to split segments.
+        first: what it was in the beginning.
         segments: epochs of segments that are not split.
         granules: epochs of the granules of those that are.
         split: which are, (segments,).
         splits: how many.
     """
 
-    def __init__(self, allocation: Allocation, size: int) -> None:
+    def __init__(self, allocation: Allocation, size: int, segment: int = 0) -> None:
         self.allocation = allocation
-        self.segment = min(_SEGMENT, 32 * size)
-        self.granule = size
+        self.segment = segment or min(_SEGMENT, 32 * size)
+        self.granule = self.first = size
         self._bytes = allocation.end - allocation.start
         count = -(-self._bytes // self.segment)
         self.segments = Epochs(count)
@@ -103,6 +104,25 @@ class Owners:
     def bytes(self) -> int:
         """What the epochs take."""
         return 24 * (len(self.split) + self.splits * (self.segment // self.granule))
+
+    def touched(self, *, written: bool) -> Array:
+        """The bytes of memory that anybody has read, or written: from and to, (n, 2).
+
+        Who read what was written later is forgotten: such bytes count as written alone.
+        """
+        start, end = self.allocation.start, self.allocation.end
+        coarse, fine = (
+            epochs.writer if written else epochs.reader for epochs in (self.segments, self.granules)
+        )
+        first = start + np.flatnonzero((coarse != 0) & ~self.split) * self.segment
+        found = np.stack([first, np.minimum(first + self.segment, end)], axis=1)
+        if not self._split_count:
+            return joined(found)
+        at = np.flatnonzero(self.split)
+        row, column = np.nonzero(fine.reshape(len(self.split), -1)[at])
+        first = start + at[row] * self.segment + column * self.granule
+        parts = np.stack([first, np.minimum(first + self.granule, end)], axis=1)
+        return joined(np.concatenate([found, parts]))
 
     def refine(self, granule: int) -> None:
         """Tell smaller granules apart."""
@@ -133,6 +153,17 @@ class Owners:
         for name in ("writer", "reader", "second"):
             rows = getattr(self.granules, name).reshape(len(self.split), -1)
             rows[new] = getattr(self.segments, name)[new][:, None]
+
+
+def joined(spans: Array) -> Array:
+    """Spans, from and to, (n, 2), in ascending order, as few as possible."""
+    if len(spans) < 2:
+        return spans
+    spans = spans[np.argsort(spans[:, 0], kind="stable")]
+    end = np.maximum.accumulate(spans[:, 1])
+    new = np.flatnonzero(spans[1:, 0] > end[:-1]) + 1
+    first = np.concatenate([[0], new])
+    return np.stack([spans[first, 0], end[np.concatenate([new, [len(spans)]]) - 1]], axis=1)
 
 
 def foreign(before: Array, stamps: Array) -> Array:

@@ -163,6 +163,8 @@ def _multiply(binding: Binding, form: Product) -> Step:
 
     def later(products: FragmentProducts) -> Fragment | None:
         """D, which others compute; None if they do not."""
+        if not machine.threaded:
+            return None
         crew = machine.crew = products.crew()
         if crew is None:
             return None

@@ -53,16 +53,25 @@ def threads() -> int:
     Raises:
         LaunchError: if the environment says something else than a number from 1 on.
     """
-    said = os.environ.get(THREADS, "")
+    return number(THREADS, "threads") or cores()
+
+
+def number(variable: str, what: str) -> int:
+    """How many of something the environment asks for; 0 if it says nothing.
+
+    Raises:
+        LaunchError: if it says something else than a number from 1 on.
+    """
+    said = os.environ.get(variable, "")
     if not said:
-        return _cores()
+        return 0
     if not said.isascii() or not said.isdigit() or int(said) < 1:
-        raise LaunchError(f"{THREADS} is '{said}'; legal: a number of threads, at least 1")
+        raise LaunchError(f"{variable} is '{said}'; legal: a number of {what}, at least 1")
     return int(said)
 
 
 @cache
-def _cores() -> int:
+def cores() -> int:
     """Cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
@@ -81,6 +90,11 @@ def machine_code() -> bool:
 def worth() -> bool:
     """Whether enough has been executed for the library to be loaded."""
     return _Done.instructions >= WORK
+
+
+def loads_at_once() -> None:
+    """Take it that enough has been executed: this process exists for what takes long."""
+    _Done.instructions = WORK
 
 
 def waiting(work: float) -> bool:

@@ -26,6 +26,7 @@ from .wording import faults
 settings.register_profile("tilec", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("tilec")
 os.environ["TILEC_CACHE"] = "0"  # what is tested is compiled, and nobody's cache is written to
+os.environ["TILEC_SIM_PROCESSES"] = "1"  # the tests themselves run on all cores
 
 # Below sm_75 no ptxas at hand makes code, but it checks a module's `.target`; sm_101 is sm_110's
 # older name.
