@@ -6,6 +6,7 @@ import random
 
 import numpy as np
 import pytest
+from tilec.sim.checks import grid_races
 from tilec.sim.native.global_checks import Watched
 from tilec.sim.native.library import library
 
@@ -146,6 +147,13 @@ def random_body(seed: int) -> str:
 def test_random_bodies(both, watched, seed: int) -> None:
     run(both, random_body(seed), turns=3)
     assert any(watched)
+
+
+def test_as_many_reads_are_put_off(both, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of what all CTAs read, which machine code has of each."""
+    monkeypatch.setattr(grid_races, "PUT_OFF", 2 * THREADS * CTAS - 1)
+    read = touch(store=False, cta="0", base="%d2")
+    assert run(both, read, turns=1).race_bytes < run(both, read, turns=2).race_bytes
 
 
 HEAP = """
