@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from .errors import LaunchError
 from .launch import put_back, span
 
 HostArray: TypeAlias = np.ndarray[Any, Any]
@@ -30,8 +31,10 @@ def region(array: HostArray, name: str) -> Region:
     """Where an array of the host lies, what is between its elements included.
 
     Raises:
-        LaunchError: calling it `name`, for an array that runs backwards.
+        LaunchError: calling it `name`, for an array that runs backwards, or of Python's objects.
     """
+    if array.dtype.hasobject:
+        raise LaunchError(f"{name} holds Python's objects; a pointer takes an array of numbers")
     start = array.ctypes.data
     if not array.nbytes:
         return Region(start, start)

@@ -240,7 +240,10 @@ class GridRaces:
     def _put_off(self, read: WarpAccess | CopyAccess) -> None:
         """Remember a read of what nobody has written."""
         self._unwritten.setdefault(read.allocation.start, []).append(read)
-        self._waiting += read.offsets.size
+        if isinstance(read, CopyAccess):
+            self._waiting += read.offsets.size
+        else:  # as many whether all CTAs are known to read the same or not
+            self._waiting += read.stamps.size * LANES
         if self._waiting > PUT_OFF:
             self._take_put_off()
 

@@ -33,6 +33,8 @@ _OF_BLOCK = {name: n for n, name in enumerate(BLOCK)}
 
 BLOCKS, WARPS = 2000, 20_000
 """Blocks that machine code runs before Python looks up, and warps that do one, at most."""
+MOST_STEPS = 1 << 62
+"""The largest limit of steps that machine code knows; nobody waits for so many."""
 _OF_PARTS = (
     control_tables.ARRAYS, control_tables.REFUSED, control_tables.STEP, control_tables.COUNT,
     control_tables.ROOM, control_tables.PART,
@@ -280,7 +282,8 @@ class Control:
         state[_AT["checks"]] = self._checks.address
         state[_AT["watch"]] = self._checks.watch_function
         state[_AT["ctas"] : _AT["turn"]] = shape[0], shape[1], whole
-        state[_AT["turn"] : _AT["sequence"]] = scheduler.turn, machine.steps, scheduler.max_steps
+        most = int(min(scheduler.max_steps, MOST_STEPS))
+        state[_AT["turn"] : _AT["sequence"]] = scheduler.turn, machine.steps, most
         state[_AT["sequence"]] = GROUPS
         state[_AT["current"]] = state[_AT["resume"]] = 0
         state[_AT["budget"]] = self._budget

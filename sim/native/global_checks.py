@@ -61,6 +61,7 @@ class GlobalWatch:
         self._checks = observer.global_
         self.pending = self._checks.pending = PendingTouches(machine, self._checks)
         self.rows: list[_Row] = []
+        # Of two blocks of the heap at one place, only the one that is there.
         self._of: dict[int, _Row] = {}
         self._now: Array | None = None
         self._who: Array | None = None
@@ -84,7 +85,7 @@ class GlobalWatch:
     def renew(self) -> None:
         """Take note of the present time, and of all allocations."""
         self.follow()
-        for row in self.rows:
+        for row in self._of.values():
             row.renew(self._checks)
 
     def follow(self) -> None:
@@ -106,7 +107,7 @@ class GlobalWatch:
 
     def taken(self) -> None:
         """Take note of what machine code has remembered."""
-        for row in self.rows:
+        for row in self._of.values():
             row.taken()
 
     def room(self) -> None:

@@ -16,6 +16,7 @@ from math import prod
 from typing import Any
 
 import launching
+import mutations
 import seeds
 from case import Case, Reached
 
@@ -70,8 +71,12 @@ def make(rng: random.Random) -> Case:
 
 def wrong(text: str, options: dict[str, Any], rng: random.Random) -> Case:
     """Launches of a kernel, given one that is right, in which something is wrong."""
-    if rng.random() < 0.15:
+    chance = rng.random()
+    if chance < 0.15:
         text = _other_numbers(text, rng)
+    elif chance < 0.3:
+        words = sorted({line.split()[0] for line in text.splitlines() if line.strip()})
+        text = mutations.mutated(text, rng, words, text)
     options["launch"] |= {
         "checks": rng.random() < 0.75, "numerics": rng.choice(("exact", "exact", "fast")),
         "order": rng.choice((None, None, None, None, rng.randrange(9))),

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tilec.isa import LaunchError
 from tilec.isa.host_memory import Region, host_blocks, overlapping
 
 RANDOM = np.random.default_rng(0)
@@ -57,3 +58,8 @@ def test_what_is_read_only_stays() -> None:
     assert block.writable
     block.write(np.zeros(block.size, np.uint8))
     assert base.tolist() == [0, 1, 2, 3, 0, 0, 0, 0]
+
+
+def test_arrays_of_objects_are_refused() -> None:
+    with pytest.raises(LaunchError, match="argument 1 holds Python's objects"):
+        host_blocks([1, np.zeros(3, object)])

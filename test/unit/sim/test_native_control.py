@@ -128,6 +128,13 @@ def test_the_limit_of_steps(both, came, name: str, limit: int) -> None:
     assert limit < 1000 or came
 
 
+@pytest.mark.parametrize("limit", [10**30, 1 << 63, float("inf")])
+def test_no_limit_of_steps(both, came, limit: float) -> None:
+    body = LOOP.format(body="mad.lo.u32 %r6, %r6, 3, %r5;", limit="%r9")
+    assert run(both, body, turns=40, max_steps=limit).completed
+    assert came
+
+
 def test_other_orders_are_numpys(both, came) -> None:
     run(both, BODIES["paths"], order=3)
     assert not came

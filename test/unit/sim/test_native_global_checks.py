@@ -175,3 +175,59 @@ def random_body(seed: int) -> str:
 def test_random_bodies(both, watched, seed: int) -> None:
     run(both, random_body(seed), turns=3)
     assert any(watched)
+
+
+def test_as_many_reads_are_put_off(both, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of what all CTAs read, which machine code has of each."""
+    monkeypatch.setattr(grid_races, "PUT_OFF", 2 * THREADS * CTAS - 1)
+    read = touch(store=False, cta="0", base="%d2")
+    assert run(both, read, turns=1).race_bytes < run(both, read, turns=2).race_bytes
+
+
+HEAP = """
+.version 8.0
+.target sm_80
+.address_size 64
+.extern .func (.param .b64 r) malloc (.param .b64 n);
+.extern .func free (.param .b64 p);
+.visible .entry k()
+{
+.reg .pred %p<5>; .reg .b32 %r<9>; .reg .b64 %d<5>;
+.shared .b64 where;
+mov.u32 %r1, %tid.x; mov.u32 %r2, 0; setp.ne.u32 %p1, %r1, 0;
+again:
+@%p1 bra given;
+{ .param .b64 n; st.param.b64 [n], 3000000; .param .b64 r; call (r), malloc, (n);
+  ld.param.b64 %d1, [r]; }
+st.shared.u64 [where], %d1;
+given:
+bar.sync 0;
+ld.shared.u64 %d1, [where];
+mul.wide.u32 %d2, %r1, 4; add.u64 %d2, %d2, %d1;
+xor.b32 %r4, %r1, 32; mul.wide.u32 %d3, %r4, 4; add.u64 %d3, %d3, %d1; mov.u32 %r3, 0;
+store:
+st.global.u32 [%d2], %r3;
+add.u32 %r3, %r3, 1; setp.lt.u32 %p2, %r3, 30;
+@%p2 bra store;
+activemask.b32 %r5; mov.u32 %r3, 0; setp.ne.u32 %p3, %r2, 6;
+@%p3 bar.sync 0;
+load:
+ld.global.u32 %r4, [%d3];
+add.u32 %r3, %r3, 1; setp.lt.u32 %p2, %r3, 30;
+@%p2 bra load;
+bar.sync 0;
+@%p1 bra freed;
+{ .param .b64 p; st.param.b64 [p], %d1; call free, (p); }
+freed:
+bar.sync 0;
+add.u32 %r2, %r2, 1; setp.lt.u32 %p2, %r2, 8;
+@%p2 bra again;
+ret;
+}
+"""
+
+
+def test_a_block_where_another_was(both) -> None:
+    """What is known of a block of the heap that was freed does not count for the next one there."""
+    _, report, _ = both(HEAP, "k", 1, 64, given=[])
+    assert [finding.kind for finding in report.findings] == ["race"]
