@@ -18,6 +18,7 @@ from .meetings import Meeting
 from .memory import Buffer
 from .numbers import Array
 from .order import Order
+from .pairs import PairProduct
 from .program import Node
 from .registry import Value
 from .shared import SharedMemory
@@ -41,6 +42,8 @@ class Cluster:
         columns: columns of tensor memory of each.
         ctas: they, by rank.
         meeting: its barrier.
+        gone: threads that have exited, for whom nobody waits there.
+        pairs: products that pairs of its CTAs compute together, by the number of the pair.
     """
 
     extents: tuple[int, int, int]
@@ -49,6 +52,35 @@ class Cluster:
     columns: int = 0
     ctas: list[Cta] = field(default_factory=list)
     meeting: Meeting = field(default_factory=Meeting)
+    gone: set[tuple[int, int]] = field(default_factory=set)
+    pairs: dict[int, PairProduct] = field(default_factory=dict)
+
+    def arrive(self, threads: set[tuple[int, int]]) -> int:
+        """Threads come to the barrier; PTX ISA, "barrier.cluster": those that exited count as well.
+
+        Args:
+            threads: who comes, each by its CTA's rank and its number.
+
+        Returns:
+            Which turn it is that they wait for to end.
+        """
+        away = self.gone - self.meeting.arrived - threads
+        count = sum(cta.threads for cta in self.ctas) - len(away)
+        return self.meeting.arrive(threads, count, self._met)
+
+    def leave(self, threads: set[tuple[int, int]]) -> None:
+        """Threads exit, for whom others may have waited."""
+        self.gone |= threads
+        if self.meeting.arrived:
+            self.arrive(set())
+
+    def _met(self, threads: set[tuple[int, int]]) -> None:
+        """Threads have come together: what each did before is known to all."""
+        assert self.order is not None  # of every program with the barrier
+        warps = {rank * self.ctas[rank].warps + thread // LANES for rank, thread in threads}
+        self.order.meet(np.array(sorted(warps)))
+        for cta in self.ctas:
+            cta.shared.barrier()
 
 
 @dataclass(eq=False)
@@ -130,6 +162,10 @@ class Cta:
     def order(self) -> Order | None:
         """Among the warps of the cluster, if not all of a CTA meet at every barrier."""
         return self.cluster.order
+
+    def threads_of(self, mask: Array) -> set[tuple[int, int]]:
+        """The threads of a mask, each by the CTA's rank and its number."""
+        return {(self.rank, int(thread)) for thread in np.flatnonzero(mask)}
 
     def agents(self, warps: Array) -> Array:
         """The numbers in the cluster of the warps of a mask."""

@@ -81,7 +81,7 @@ def execute(
 
 
 _OF_ALL = frozenset({"nvvm.cluster.arrive", "nvvm.cluster.wait"})
-"""Ops at the end of a kernel that threads execute whatever their role was."""
+"""Ops at the end of a kernel that threads execute whatever their role was, before they exit."""
 
 
 def _with_end(cta: Cta, body: Body, role: Role) -> Running:
@@ -90,7 +90,9 @@ def _with_end(cta: Cta, body: Body, role: Role) -> Running:
     last = len(body.nodes)
     while last and body.nodes[last - 1].name in _OF_ALL:
         last -= 1
-    return (yield from execute(cta, Body((), body.nodes[last:], ()), role.threads))
+    found = yield from execute(cta, Body((), body.nodes[last:], ()), role.threads)
+    cta.cluster.leave(cta.threads_of(role.threads))
+    return found
 
 
 def _with_rest(cta: Cta, rest: Body, role: Role, values: list[Value]) -> Running:
@@ -111,12 +113,13 @@ def together(ctas: Sequence[Cta], running: Sequence[Running]) -> None:
     """
     left: list[Generator[None, None, tuple[Value, ...]]] = list(running)
     while left:
-        before = sum(cta.steps for cta in ctas)
+        before, count = sum(cta.steps for cta in ctas), len(left)
         left = [one for one in left if _goes_on(one)]
+        ended = len(left) < count
         for cta in ctas:
             left += cta.roles
             cta.roles = []
-        if left and sum(cta.steps for cta in ctas) == before:
+        if left and not ended and sum(cta.steps for cta in ctas) == before:
             raise Undefined(_deadlock(ctas))
 
 

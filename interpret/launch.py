@@ -127,8 +127,8 @@ def _run(cluster: Cluster, program: Program, arguments: Sequence[Value]) -> None
 
 
 def _order(program: Program, extents: tuple[int, int, int]) -> Order | None:
-    """What follows who knows of whom, if not all warps of a CTA meet at every barrier."""
-    if not program.meets:
+    """What follows who knows of whom, if not all warps of a cluster meet at every barrier."""
+    if not program.meets and prod(extents) == 1:
         return None
     return Order(prod(extents) * -(-prod(_block(program.function)) // LANES))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from tilec.dialects.semantics import Variation, is_movable, variation_of
 from tilec.ir.mlir import ir
 
 from .base import Diagnostic
@@ -11,10 +12,8 @@ from .kernel_pass import Kernel, KernelPass, kernels
 from .upstream.outline_functions import outermost
 
 _OF_A_CTA = frozenset({"vector.contract", "vector.transfer_read", "vector.transfer_write"})
-_OF_A_THREAD = (
-    *("gpu.thread_id", "gpu.lane_id", "gpu.subgroup_id"),
-    *(f"nvvm.read.ptx.sreg.{name}" for name in ("laneid", "tid", "warpid")),
-)
+_ALIKE = (Variation.AS_OPERANDS, Variation.SAME_VALUE, Variation.CTA)
+"""How results vary that are the same in all threads of a CTA, if there are no operands."""
 
 
 class FromVector(KernelPass):
@@ -56,7 +55,7 @@ class FromVector(KernelPass):
         from .upstream.vector_kernels import convert_kernel  # noqa: PLC0415 (few programs need it)
 
         if _works_on_vectors(kernel):
-            asking = outermost(kernel.function, lambda op: op.name.startswith(_OF_A_THREAD))
+            asking = outermost(kernel.function, _tells_threads_apart)
             if asking:
                 _refuse_products(kernel, asking[0])
             else:
@@ -66,6 +65,11 @@ class FromVector(KernelPass):
 def _works_on_vectors(kernel: Kernel) -> bool:
     """Whether a kernel reads, multiplies or writes vectors."""
     return kernel.is_entry and bool(outermost(kernel.function, lambda op: op.name in _OF_A_CTA))
+
+
+def _tells_threads_apart(op: ir.Operation) -> bool:
+    """Whether an op gives each thread, or warp, what tells it from others, such as its number."""
+    return not len(op.operands) and is_movable(op) and variation_of(op) not in _ALIKE
 
 
 def _refuse_products(kernel: Kernel, asking: ir.Operation) -> None:

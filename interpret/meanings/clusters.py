@@ -8,7 +8,6 @@ from tilec.interpret.cta import Running
 from tilec.interpret.numbers import Array
 from tilec.interpret.registry import meaning
 from tilec.ir.dimensions import dimension_of
-from tilec.isa import LANES
 
 
 def _along(call: Call, sizes: list[int]) -> Array:
@@ -49,19 +48,8 @@ def _clusters(call: Call) -> Array:
 @meaning("nvvm.cluster.arrive", meets=True)
 def _arrive(call: Call) -> None:
     """Come to the barrier of the cluster; what was done before is known to who waits for it."""
-    cluster, cta = call.cta.cluster, call.cta
-
-    def met(threads: set[tuple[int, int]]) -> None:
-        order = cluster.order
-        assert order is not None  # of every program with this op
-        warps = {rank * cta.warps + thread // LANES for rank, thread in threads}
-        order.meet(np.array(sorted(warps)))
-        for one in cluster.ctas:
-            one.shared.barrier()
-
-    threads = {(cta.rank, int(thread)) for thread in np.flatnonzero(call.active)}
-    count = len(cluster.ctas) * cta.threads
-    cta.arrived = cluster.meeting.arrive(threads, count, met)
+    cta = call.cta
+    cta.arrived = cta.cluster.arrive(cta.threads_of(call.active))
 
 
 @meaning("nvvm.cluster.wait", control=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -17,6 +17,7 @@ from tilec.interpret.groups import Groups, PendingRead
 from tilec.interpret.meanings.products import Factors, multiply, sparse_codes
 from tilec.interpret.memory import View, dtype_of
 from tilec.interpret.numbers import BYTE, Array, Number, named
+from tilec.interpret.pairs import PairProduct
 from tilec.interpret.places import find_places
 from tilec.interpret.registry import meaning
 from tilec.interpret.sides import Side
@@ -159,45 +160,101 @@ def _join(call: Call, *values: Array) -> Array:
 # Products of tiles
 
 
-@meaning(
-    *("tile.warpgroup_dot", "tile.warpgroup_dot_sp", "tile.warpgroup_start", "tile.tensor_dot"),
-    "tile.tensor_dot_scaled",
-)
+@meaning("tile.warpgroup_dot", "tile.warpgroup_dot_sp", "tile.warpgroup_start")
 def _dot(call: Call, a: Array | View, b: View, c: Array, *rest: Array | View) -> Array:
+    sides, reads = _sides(call, [a, b, c, *rest])
+    found = _multiplied(call, sides, c, rest, None)
+    _read(call, reads)
+    if call.node.name == "tile.warpgroup_start":
+        _start(call, reads, found)
+    return found
+
+
+@meaning("tile.tensor_dot", "tile.tensor_dot_scaled", control=True)
+def _tensor_dot(
+    call: Call, a: Array | View, b: View, c: Array, *rest: Array | View
+) -> Generator[None, None, Array]:
+    """A product in tensor memory, of one CTA, or with the other of a pair, which it waits for."""
+    op, cta = call.op, call.cta
+    assert isinstance(op, TensorDot)
+    sides, reads = _sides(call, [a, b, c, *rest])
+    scales = None
+    if isinstance(op, TensorDotScaledOp):
+        scales = _scales(call, op, _indices(call, op, [a, b, c, *rest]), rest, reads)
+    _read(call, reads)
+    if call.fact("group", lambda: op.group) > 1:
+        for read in reads:
+            cta.shared.keep_reading(read)
+        cta.waits = call.node
+        pair = cta.cluster.pairs.setdefault(cta.rank // 2, PairProduct())
+        ends = partial(_end_reads, call, reads), partial(_meet, call)
+        sides[1] = yield from pair.columns(cta.rank, sides[1], *ends)
+    return _multiplied(call, sides, c, rest, scales)
+
+
+def _end_reads(call: Call, reads: Sequence[PendingRead]) -> None:
+    for read in reads:
+        call.cta.shared.end_read(read)
+
+
+def _meet(call: Call) -> None:
+    """Let the warps of both CTAs of a pair know of each other, that multiply together."""
+    order, cluster = call.cta.order, call.cta.cluster
+    assert order is not None  # of every cluster of several CTAs
+    first = call.cta.rank // 2 * 2
+    present = [cta.agents(call.warps) for cta in cluster.ctas[first : first + 2]]
+    order.meet(np.concatenate(present))
+
+
+def _sides(call: Call, values: Sequence[Array | View]) -> tuple[list[Array], list[PendingRead]]:
+    """A and B, of a pair the half that the CTA has, and what is read of shared memory."""
     op = call.op
     assert isinstance(op, WarpgroupProduct)
     form = call.fact("form", lambda: op.key)
     assert isinstance(form, Product)
-    if isinstance(op, TensorDot) and call.fact("group", lambda: op.group) > 1:
-        call.unknown("each CTA of a pair has half of B (at level 3 it has)")
     depth = call.fact("depth", op.depth)
+    group = call.fact("group", lambda: op.group) if isinstance(op, TensorDot) else 1
+    c = values[2]
+    assert not isinstance(c, View)
     rows, cols = c.shape
-    codes = rest[0] if form.sparsity else None
-    assert not isinstance(codes, View)
-    indices = _indices(call, op, [a, b, c, *rest])
-    sides, reads = [], []
-    for name, value in (("a", a), ("b", b)):
+    indices = _indices(call, op, values)
+    sides, reads = list[Array](), list[PendingRead]()
+    for name, value in zip("ab", values, strict=False):
         at = indices.get(name, [])
         if not isinstance(value, View):
             sides.append(value)
             continue
-        extents = (rows, depth // op.COLUMNS_OF_STORED) if name == "a" else (depth, cols)
+        extents = (rows, depth // op.COLUMNS_OF_STORED) if name == "a" else (depth, cols // group)
         transposed = call.fact(f"turned {name}", partial(op.is_transposed, name))
         side = Side(call, name, form, extents, transposed)
         matrix, places = side.read(value, at)
         sides.append(matrix)
         reads.append(PendingRead(value.buffer, places, np.asarray(np.uint64(call.warp_mask))))
-    scales = None
-    if isinstance(op, TensorDotScaledOp):
-        scales = _scales(call, op, indices, rest, reads)
-    factors = Factors(sides[0], sides[1], c, codes, scales)
-    found = multiply(call, form, factors, _numbers(call, form))
-    # The operands are visible to the asynchronous proxy when the op begins.
+    return sides, reads
+
+
+def _read(call: Call, reads: Sequence[PendingRead]) -> None:
+    """Note reads: the operands are visible to the asynchronous proxy when the op begins."""
     for read in reads:
         call.cta.shared.read(read.buffer, read.places, read.warps, call.report)
-    if call.node.name == "tile.warpgroup_start":
-        _start(call, reads, found)
-    return found
+
+
+def _multiplied(
+    call: Call,
+    sides: Sequence[Array],
+    c: Array,
+    rest: Sequence[Array | View],
+    scales: Scales | None,
+) -> Array:
+    """The product of A and B, and C."""
+    op = call.op
+    assert isinstance(op, WarpgroupProduct)
+    form = call.fact("form", lambda: op.key)
+    assert isinstance(form, Product)
+    codes = rest[0] if form.sparsity else None
+    assert not isinstance(codes, View)
+    factors = Factors(sides[0], sides[1], c, codes, scales)
+    return multiply(call, form, factors, _numbers(call, form))
 
 
 def _indices(

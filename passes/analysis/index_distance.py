@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import inf
 from typing import NamedTuple
 
-from tilec.dialects.semantics import control_flow
+from tilec.dialects.semantics import control_flow, place_of
 from tilec.dialects.semantics.control import Counted
 from tilec.ir.mlir import ir
 
@@ -97,8 +97,10 @@ class Distances:
         owner = leaf.value.owner
         if isinstance(owner, ir.Block):
             return ANYTHING
+        if place_of(owner) is not None:
+            return NATURAL
         match owner.name:
-            case "arith.divui" | "gpu.block_id" | "gpu.grid_dim" | "memref.dim":
+            case "arith.divui" | "memref.dim":
                 return NATURAL
             case "arith.remui":
                 by = constant_of(owner.operands[1])

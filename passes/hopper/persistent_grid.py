@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tilec.dialects.semantics import Place, place_of
 from tilec.dialects.tile.attributes import TAKES_OVER
 from tilec.dialects.tile.ops import AllocSharedOp
 from tilec.ir.aliases import Op, Value
@@ -125,7 +126,7 @@ def _of_tiles(ops: list[ir.Operation]) -> list[ir.Operation]:
     for op in ops[:-1]:
         if op.name == "arith.constant" or isinstance(op.opview, AllocSharedOp):
             stays.add(op)
-        elif op.name != "gpu.block_id" and is_pure(op) and _is_scalar(op):
+        elif place_of(op) is not Place.BLOCK and is_pure(op) and _is_scalar(op):
             owners = [operand.owner for operand in op.operands]
             if all(isinstance(one, ir.Block) or one.operation in stays for one in owners):
                 stays.add(op)

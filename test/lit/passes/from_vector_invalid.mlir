@@ -155,6 +155,23 @@ gpu.module @m {
 #a = affine_map<(m, n, k) -> (m, k)>
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n, k) -> (m, n)>
+
+gpu.module @m {
+  gpu.func @threads_of_the_grid(%x: memref<16x16xf16>, %pad: f16) kernel {
+    // expected-note@+1 {{here}}
+    %i = gpu.global_id x
+    %v = vector.transfer_read %x[%i, %i], %pad : memref<16x16xf16>, vector<16x16xf16>
+    // expected-error@+1 {{'vector.contract' op multiplies vectors of the CTA, but its kernel asks which thread it is in}}
+    %d = vector.contract {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %v, %v, %v : vector<16x16xf16>, vector<16x16xf16> into vector<16x16xf16>
+    gpu.return
+  }
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
 #ab = affine_map<(i, m, n, k) -> (i, m, k)>
 #bb = affine_map<(i, m, n, k) -> (i, k, n)>
 #cb = affine_map<(i, m, n, k) -> (i, m, n)>

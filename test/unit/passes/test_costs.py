@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from tilec.isa import target
 from tilec.isa.rates import rates
@@ -9,6 +11,9 @@ from tilec.passes.analysis.costs import (
     Product,
     cost_of_round,
     producer_registers,
+    read_along_curve,
+    read_by_groups,
+    rows_together,
     wavefronts,
 )
 
@@ -93,3 +98,21 @@ def test_registers_of_those_that_load(
 def test_warps_read_shared_memory() -> None:
     """A kilobyte is eight wavefronts of 32 banks of four bytes; one of four warps reads."""
     assert wavefronts(8 * 1024) == 1024 / (32 * 4) / 2
+
+
+def test_the_page_says_what_the_model_does() -> None:
+    """Of 128x256x64 of f16 on sm_90a, and of 132 tiles of 128x256."""
+    page = (Path(__file__).parents[3] / "docs" / "hopper.md").read_text(encoding="utf-8")
+    product = Product(128, 256, 64, 16, of_warpgroups=True, columns=256)
+    alone, shared = (cost_of_round([product], size, HOPPER) for size in (48 << 10, 32 << 10))
+    said = " ".join(page.split())
+    assert (
+        f"products take {alone.products:.0f} cycles, and 48 KiB from L2 take {alone.l2:.0f}, "
+        f"or {shared.l2:.0f} with a cluster"
+    ) in said
+    group = rows_together(128, 256, 132)
+    grouped, along = read_by_groups(group, 128, 256, 132), read_along_curve(128, 256, 132)
+    assert (
+        f"132 tiles of 128x256 read {grouped:.0f} in groups of {group} rows and {along:.0f} along "
+        "curves"
+    ) in said

@@ -56,10 +56,17 @@ def gemm(m: int, n: int, k: int, c: str = "float32") -> Any:
     return ((m, k), "float16"), ((k, n), "float16"), ((m, n), c)
 
 
+def scaled(m: int, n: int, k: int) -> Any:
+    """Codes of e4m3, and a scale factor for 32 of each row."""
+    codes = [((rows, k), "uint8") for rows in (m, n)]
+    return (*codes, *(((rows, k // 32), "uint8") for rows in (m, n)), ((m, n), "float32"))
+
+
 HEADS = ((1, 128, 64), "float16")
 RING = Kernel("kernels/gemm.mlir", "sm_80", "gemm", (1, 1), gemm(128, 128, 192))
 HOPPER = Kernel("hopper/gemm.mlir", "sm_90a", "gemm", (1, 1), gemm(128, 256, 320, "float16"))
 TILES = Kernel("hopper/tiles.mlir", "sm_90a", "gemm_tiles", (1, 1), gemm(128, 128, 256, "float16"))
+SCALED = Kernel("kernels/scaled_gemm.mlir", "sm_100a", "scaled_gemm", (1, 2), scaled(256, 128, 384))
 KERNELS = {
     "a ring of cp.async": RING,
     "warps with roles and TMA": HOPPER,
@@ -88,6 +95,14 @@ KERNELS = {
         Kernel("kernels/gemm.mlir", "sm_100a", "gemm", (1, 1), gemm(128, 128, 320)), marks=slow),
     "a pair of CTAs for tcgen05": pytest.param(
         Kernel("kernels/gemm.mlir", "sm_100a", "gemm", (1, 2), gemm(256, 128, 192)), marks=slow),
+    "scale factors on sm_120a": pytest.param(
+        Kernel("kernels/scaled_gemm.mlir", "sm_120a", "scaled_gemm", (1, 1),
+               scaled(128, 128, 384)), marks=slow),
+    "scale factors and TMA for tcgen05": pytest.param(
+        Kernel("blackwell/gemm_mxf8.mlir", "sm_100a", "gemm", (1, 1),
+               (((128, 384), "float8_e4m3fn"), ((256, 384), "float8_e4m3fn"),
+                ((128, 256), "float16"), ((96, 16), "int8"), ((192, 16), "int8"))), marks=slow),
+    "scale factors and a pair of CTAs": pytest.param(SCALED, marks=slow),
 }  # fmt: skip
 
 
@@ -105,4 +120,13 @@ def test_a_barrier_of_fewer_warps_than_use_it() -> None:
     change = "bar.sync \t1, 256;", "bar.sync \t1, 224;"
     assert HOPPER.run(change, every=False).verdict == "passed"
     report = HOPPER.run(change)
+    assert {one.kind.partition("-")[0] for one in report.findings} == {"order"}
+
+
+@slow
+def test_a_response_for_which_one_thread_of_a_pair_is_not_waited() -> None:
+    """Of 642 that read which tile comes next, before the next response may overwrite it."""
+    change = ", 642;", ", 641;"
+    assert SCALED.run(change, every=False).verdict == "passed"
+    report = SCALED.run(change)
     assert {one.kind.partition("-")[0] for one in report.findings} == {"order"}

@@ -27,15 +27,18 @@ DRAWN = (
     ("kernels/linalg_gemm.mlir", "sm_80"),
     ("kernels/scaled_gemm.mlir", "sm_120a"),
 )
-HAND_WRITTEN = ("gemm.mlir", "gemm_cluster.mlir", "mma.mlir", "warp_gemm.mlir")
+HAND_WRITTEN = ("gather.mlir", "gemm.mlir", "gemm_cluster.mlir", "mma.mlir", "warp_gemm.mlir")
 """Programs at level 3, or of which no pass changes anything before that ends."""
 WITH_LAYOUTS = ("gemm_bounds.mlir", "gemm_strides.mlir")
 """Programs at level 2, of which fewer passes change something."""
-BLACKWELL = [name for name in PROGRAMS if name.startswith("blackwell/")]
+BLACKWELL = [name for name in PROGRAMS if "tile.alloc_tensor" in (EXAMPLES / name).read_text()]
+"""Programs with buffers in tensor memory."""
 
 
 ALONE = "attributes {tile.cluster = array<i64: 1, 1, 1>, "
-"""What a kernel says whose products no pairs compute, which have no meaning before level 3."""
+"""What a kernel says whose products no pairs compute."""
+TOGETHER = "attributes {tile.cluster = array<i64: 1, 2, 1>, "
+"""What one says whose products pairs compute."""
 
 
 def retargeted(path: Path, chip: str, attributes: str) -> ir.Module:
@@ -93,12 +96,20 @@ def test_tensor_memory(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["gemm", "scaled_gemm", "attention"])
-def test_products_in_tensor_memory(name: str) -> None:
-    found = validated(f"kernels/{name}.mlir", "sm_100a", ALONE)
+@pytest.mark.parametrize(
+    ("name", "attributes"),
+    [
+        *((name, ALONE) for name in ("gemm", "scaled_gemm", "attention")),
+        *((name, TOGETHER) for name in ("gemm", "scaled_gemm")),
+    ],
+)
+def test_products_in_tensor_memory(name: str, attributes: str) -> None:
+    found = validated(f"kernels/{name}.mlir", "sm_100a", attributes)
     assert found is not None
     assert not found.left
     passes = {"tile-stage-tcgen05", "tile-place-accumulators"}
     if name != "attention":
         passes |= {"tile-specialize-warps", "tile-request-tiles", "tile-to-fragments"}
+    if attributes == TOGETHER:
+        passes |= {"tile-form-pairs", "tile-allocate-tensor-memory"}
     assert passes <= set(found.validated)
