@@ -82,7 +82,7 @@ class Buffers:
         """The same without the bytes of the blocks."""
         nothing = np.zeros(0, np.uint8)
         blocks = [(one.name, one.size, one.writable, nothing) for one, _ in self._blocks]
-        return Image(blocks, self.packed, self.offsets)
+        return Image(blocks, self.packed)
 
     def copy_back(self) -> None:
         """Change the arrays in place."""

@@ -116,7 +116,7 @@ class Owners:
         )
         first = start + np.flatnonzero((coarse != 0) & ~self.split) * self.segment
         found = np.stack([first, np.minimum(first + self.segment, end)], axis=1)
-        if not self._split_count:
+        if not self.splits:
             return joined(found)
         at = np.flatnonzero(self.split)
         row, column = np.nonzero(fine.reshape(len(self.split), -1)[at])
