@@ -18,6 +18,9 @@ from .traits import traits
 from .wave import Geometry
 
 WAVE_THREADS = 8192
+WARPGROUP_THREADS = 4096
+"""The same where warpgroups multiply: that takes so long that it is no slower in smaller waves,
+which processes can share."""
 
 
 def resident_ctas(placement: Placement, geometry: Geometry) -> int:
@@ -28,7 +31,8 @@ def resident_ctas(placement: Placement, geometry: Geometry) -> int:
         fit = min(sm.warps_per_sm // geometry.warps, sm.shared_per_sm // shared, sm.ctas_per_sm)
         wanted = H200_SMS * max(fit, 1)
     else:
-        wanted = max(WAVE_THREADS // (geometry.warps * LANES), 1)
+        most = min(WAVE_THREADS, WARPGROUP_THREADS) if placement.warpgroups else WAVE_THREADS
+        wanted = max(most // (geometry.warps * LANES), 1)
     whole = -(-wanted // geometry.cluster_ctas) * geometry.cluster_ctas
     return min(whole, geometry.ctas)
 

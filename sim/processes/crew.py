@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from ..parts import Assembly, Part, part_so_far
 from ..run import Run
-from .messages import READY, Launch
+from .messages import READY, Failed, Launch
 from .pool import Pool, Worker
 
 _TIMES, _GRACE = 4.0, 1.0
@@ -60,27 +60,34 @@ class Crew:
         self._changed = threading.Condition()
         self._given: dict[Worker, _Given] = {}
         self._assembly = Assembly(run)
-        self._serving = count
+        self._serving, self._lacking = count, ""
         self.why = ""
         for _ in range(count):
             threading.Thread(target=self._serve, name="tilec-waves", daemon=True).start()
 
     def _serve(self) -> None:
         """Have a worker run parts while there are any."""
-        worker = None
+        worker, lacking = None, ""
         try:
+            if self.why:
+                return
             worker = self._pool.take()
-            if worker.ask(self._launch) == READY:
+            ready = worker.ask(self._launch)
+            if ready == READY:
                 while (waves := self._next(worker)) is not None:
                     self._take(worker, worker.ask(waves))
+            else:
+                lacking = _why(ready)
             self._pool.give(worker)
         except Exception as error:  # whatever it is, the launch is right without it
+            lacking = str(error)
             if worker is not None:
                 self._pool.lose(worker)
-                self._lost(worker, str(error))
+                self._lost(worker, lacking)
         finally:
             with self._changed:
                 self._serving -= 1
+                self._lacking = lacking or self._lacking
                 self._changed.notify_all()
 
     def _next(self, worker: Worker) -> range | None:
@@ -102,7 +109,7 @@ class Crew:
         with self._changed:
             self._given.pop(worker, None)
             if not isinstance(answer, Part):
-                self._drop(getattr(answer, "why", "it answers something else"))
+                self._drop(_why(answer))
             elif not self.why:
                 why = self._assembly.add(answer)
                 if why:
@@ -150,6 +157,9 @@ class Crew:
         last = time.perf_counter() + _GRACE
         with self._changed:
             while not self.why and (self._given or number < self._there):
+                if not self._serving:
+                    self._drop(self._lacking or "no worker has come")
+                    break
                 until = min((one.until for one in self._given.values()), default=last)
                 left = until - time.perf_counter()
                 if left <= 0:
@@ -172,3 +182,8 @@ class Crew:
     def assembly(self) -> Assembly:
         """What has been run, here and there."""
         return self._assembly
+
+
+def _why(answer: object) -> str:
+    """Why a worker has not done what it was asked for."""
+    return answer.why if isinstance(answer, Failed) else f"a worker answers {answer!r}"

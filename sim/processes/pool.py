@@ -84,6 +84,11 @@ class Worker:
         """The process."""
         return self._process.pid
 
+    @property
+    def ended(self) -> bool:
+        """Whether it has ended."""
+        return self._process.poll() is not None
+
     def kill(self) -> None:
         """End it at once."""
         self._process.kill()
@@ -128,8 +133,11 @@ class Pool:
             LostError: if there is none, and none can be started.
         """
         with self._lock:
-            if self._idle:
-                return self._idle.pop()
+            while self._idle:
+                worker = self._idle.pop()
+                if not worker.ended:
+                    return worker
+                self._all.discard(worker)
         try:
             worker = Worker(self.snapshot)
         except LostError:
@@ -144,7 +152,10 @@ class Pool:
         return worker
 
     def give(self, worker: Worker) -> None:
-        """A worker has nothing to do any more."""
+        """A worker has nothing to do any more; or it was ended when it had just done it."""
+        if worker.ended:
+            self.lose(worker)
+            return
         with self._lock:
             self._idle.append(worker)
 

@@ -123,7 +123,7 @@ def test_an_error_of_a_worker(monkeypatch: pytest.MonkeyPatch, seen: list[str]) 
     one = run(Problem(body, 9), monkeypatch, 1)
     assert "alloca" in one[0]["error"]
     assert run(Problem(body, 9), monkeypatch, 2) == one
-    assert all("alloca" in why for why in seen)
+    assert all("alloca" in why for why in seen), seen
 
 
 def test_a_worker_that_is_killed(monkeypatch: pytest.MonkeyPatch, seen: list[str]) -> None:
@@ -141,9 +141,24 @@ def test_a_worker_that_is_killed(monkeypatch: pytest.MonkeyPatch, seen: list[str
         assert run(Problem(DOUBLE, 9), monkeypatch, 2) == one
     assert killed
     assert all(seen)
-    assert killed[0] not in pool.pool().pids
+    workers = pool.pool()
+    assert killed[0] not in workers.pids
     assert run(Problem(DOUBLE, 9), monkeypatch, 2) == one
     assert seen[-1] == ""
+
+
+@pytest.mark.parametrize("first", ["kill", "give"])
+def test_a_worker_that_ends_with_its_work_done(first: str) -> None:
+    workers = pool.pool()
+    worker = workers.take()
+    if first == "kill":
+        worker.kill()
+    workers.give(worker)
+    worker.kill()
+    another = workers.take()
+    assert running(another.pid)
+    workers.give(another)
+    assert worker.pid not in workers.pids
 
 
 def test_a_worker_that_waits_for_what_comes_before(
@@ -200,7 +215,7 @@ import os, sys, threading, time
 import numpy as np
 from tilec.sim import TensorMap, launch, residency
 from tilec.sim.processes import beside, crew, pool
-residency.WAVE_THREADS, beside.WORTH = 64, -1.0
+residency.WAVE_THREADS, beside.WORTH, beside.WORTH_AT_ONCE = 64, -1.0, -1.0
 leaves = crew.Crew.leaves
 def stop(self, number):
     with self._changed:
