@@ -12,6 +12,7 @@ from tilec.layout.tensor_memory import copied
 
 from .binding import Binding
 from .checks.in_flight import Thread
+from .checks.sets import distinct
 from .shared_operands import CHUNK, gather
 from .tensor_memory import ctas_of
 from .tensor_operands import placed
@@ -85,7 +86,7 @@ class TensorCopy:
                 raise TilecError("its target is outside what its CTA has allocated")
             observer = machine.observer
             if observer is not None and observer.tensor is not None:
-                granules = np.unique(at >> 4)
+                granules = distinct(at >> 4)
                 reads = [(granules, self._packed > 0)]
                 observer.tensor.product(self.instruction, thread, columns, reads, cta)
             base = memory.shared_base + cta * memory.shared_stride

@@ -13,6 +13,7 @@ from tilec.isa.tensor_memory import LANES, lane_and_column
 from .alu import Array
 from .binding import Binding
 from .checks.in_flight import Thread
+from .checks.sets import distinct
 from .ptx.module import Operand
 
 
@@ -84,7 +85,7 @@ class TensorPlaces:
         if int(lanes.max()) >= LANES:
             raise TilecError(f"{name} reaches lane {int(lanes.max())} of tensor memory")
         for cta in ctas:
-            outside = self.machine.tensor.outside(cta, np.unique(columns))
+            outside = self.machine.tensor.outside(cta, distinct(columns))
             if outside is not None:
                 raise TilecError(
                     f"{name} reaches column {outside} of tensor memory, which its CTA has not "
@@ -124,7 +125,7 @@ class TensorPlaces:
         self.check_written(name, thread, places)
         observer = self.machine.observer
         if observer is not None and observer.tensor is not None:
-            columns = np.unique(places.columns)
+            columns = distinct(places.columns)
             for cta in ctas:
                 observer.tensor.read_by_product(self.instruction, thread, columns, cta)
         return self.machine.tensor.data[places]

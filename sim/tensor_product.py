@@ -21,6 +21,7 @@ from tilec.layout.tensor_memory import accumulator, left_operand
 from .alu import Array
 from .binding import Binding
 from .checks.in_flight import Thread
+from .checks.sets import distinct
 from .checks.tensor_records import Accumulator
 from .ptx.module import Integer, Operand, Vector
 from .shared_operands import CHUNK, gather
@@ -297,7 +298,7 @@ class TensorMultiply:
         size = max(operand.container // 8, 1)
         parts = []
         for cta in ctas:
-            reads.append((cta, np.unique(at >> 4), operand.container > operand.type.bits))
+            reads.append((cta, distinct(at >> 4), operand.container > operand.type.bits))
             base = memory.shared_base + cta * memory.shared_stride
             words = gather(memory.data, base, at, size, transposed=transposed)
             parts.append(decode_shared(operand, words))
@@ -316,7 +317,7 @@ class TensorMultiply:
             return
         for _, granules, _ in reads:
             observer.traffic.count_operand(self.instruction, granules.size * CHUNK)
-        columns = np.unique(places.columns)
+        columns = distinct(places.columns)
         sums = Accumulator(int(places.lanes.min()), int(columns[0]), *places.lanes.shape)
         for cta in ctas:
             own = [(granules, padded) for home, granules, padded in reads if home == cta]

@@ -13,6 +13,7 @@ from tilec.layout.descriptors import Descriptor
 
 from .alu import Array
 from .binding import Binding
+from .checks.sets import distinct
 from .machine import Machine
 from .matrix_forms import matrix_form
 from .ptx.module import Integer, Operand
@@ -261,12 +262,12 @@ class Warpgroup:
                 if wrong:
                     watch.blame(self.instruction, cta, group, wrong)
                     continue
-                granules = np.unique(at >> 4)
+                granules = distinct(at >> 4)
                 watch.swizzles(self.instruction, cta, group, granules, str(descriptor.swizzle))
                 touched.append(granules)
                 observer.traffic.count_operand(self.instruction, at.size * CHUNK)
             if touched:
-                watch.reads(self.instruction, cta, group, np.unique(np.concatenate(touched)))
+                watch.reads(self.instruction, cta, group, distinct(np.concatenate(touched)))
 
     def _problem(self, side: Side, word: int, descriptor: Descriptor, at: Array) -> str:
         """What is wrong with an operand's descriptor; empty if nothing is."""

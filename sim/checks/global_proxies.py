@@ -34,6 +34,7 @@ class GlobalProxies:
         self._firsts: list[int] = []
         self._threads = 0
         self._tick = 1
+        self._any = False
 
     def begin(self) -> None:
         """Begin a wave."""
@@ -45,6 +46,7 @@ class GlobalProxies:
         self, instruction: Instruction, offsets: Array, size: int, mask: Array | None
     ) -> None:
         """Threads write so many bytes each by the generic proxy."""
+        self._any = True
         self._tick += 1
         shape = self.wave.shape
         threads = np.arange(self._firsts[-1], self._threads).reshape(shape)
@@ -76,6 +78,8 @@ class GlobalProxies:
 
         A finding if a thread wrote any of them by the generic proxy, and neither has fenced that.
         """
+        if not self._any:
+            return
         first, last = offsets // GRANULE, (offsets + (size - 1)) // GRANULE
         most = int((last - first).max(initial=0))
         at = np.unique(np.minimum(first[:, None] + np.arange(most + 1), last[:, None]))

@@ -22,6 +22,7 @@ from .operations import GRANULE, Operations
 from .peer_races import PeerRaces
 from .progress import Progress
 from .proxies import Proxies
+from .sets import within
 from .shared import SharedChecks
 
 Thread = tuple[int, int, int]
@@ -158,7 +159,7 @@ class InFlight:
         self._settled(instruction, [thread], cta, granules, "writes")
         flat = cta * self._count + granules
         for operation in list(operations.reads[cta]) if operations.busy[flat].any() else ():
-            common = np.isin(operation.granules, granules)
+            common = within(operation.granules, granules)
             if not common.any():
                 continue
             if not operation.visible(self.progress.clocks, *thread[:2]):

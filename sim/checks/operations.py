@@ -12,6 +12,7 @@ from ..wave import Wave
 from .commits import Commit, Thread
 from .operation import Operation
 from .progress import Progress
+from .sets import distinct, within
 
 GRANULE = 16
 _MOST_READS = 64
@@ -59,7 +60,7 @@ class Operations:
     def writers(self, flat: Array) -> list[Operation]:
         """The operations that wrote any of some granules, each once."""
         numbers = self.writer[flat]
-        return [self.writes[n] for n in np.unique(numbers[numbers > 0]).tolist()]
+        return [self.writes[n] for n in distinct(numbers).tolist() if n]
 
     # What becomes of them
 
@@ -152,7 +153,7 @@ class Operations:
 
     def release(self, operation: Operation, granules: Array) -> None:
         """Granules that an operation read have been replaced."""
-        gone = np.isin(operation.granules, granules)
+        gone = within(operation.granules, granules)
         self.busy[operation.cta * self.count + operation.granules[gone]] -= 1
         operation.granules = operation.granules[~gone]
         if not operation.granules.size:

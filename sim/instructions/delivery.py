@@ -13,6 +13,7 @@ from ..alu import Array
 from ..binding import Binding, Locate
 from ..checks.in_flight import Thread
 from ..checks.operations import GRANULE
+from ..checks.sets import distinct
 from ..machine import Machine
 from ..memory import RANK_OFFSET, RANK_SHIFT
 from ..transfers import Load, Store
@@ -137,7 +138,7 @@ class Courier:
             pair: whether the mbarrier may be in the other CTA of a pair.
         """
         machine, base = self.machine, self.base(place.cta)
-        granules = np.unique(places_ // GRANULE)
+        granules = distinct(places_ // GRANULE)
         operation = None
         if machine.observer is not None:
             home, offset = self.signal(place.thread, barrier)
@@ -209,7 +210,7 @@ class Courier:
                 self.instruction, place.thread, target.offsets, target.size, writes=True
             )
             if machine.observer.in_flight is not None:
-                granules = np.unique(places_ // GRANULE)
+                granules = distinct(places_ // GRANULE)
                 operation = machine.observer.in_flight.read(
                     self.instruction, [place.thread], granules
                 )
