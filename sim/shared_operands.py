@@ -12,13 +12,15 @@ from tilec.isa import Operand
 from tilec.layout.descriptors import Descriptor
 
 from .alu import Array
+from .checks.sets import distinct
 
 CHUNK = 16
 """Bytes that always lie together."""
 
 
+@lru_cache(maxsize=1024)
 def chunks(operand: Operand, word: int, *, transposed: bool) -> tuple[Descriptor, Array]:
-    """The addresses of the chunks of an operand.
+    """The addresses of the chunks of an operand, which nobody may change.
 
     Args:
         operand: A or B.
@@ -33,9 +35,17 @@ def chunks(operand: Operand, word: int, *, transposed: bool) -> tuple[Descriptor
         LayoutError: for a descriptor with a base offset.
     """
     descriptor, start = Descriptor.decode(word)
-    return descriptor, np.asarray(
-        descriptor.swizzle(start + plain_chunks(operand, descriptor, transposed))
-    )
+    at = np.asarray(descriptor.swizzle(start + plain_chunks(operand, descriptor, transposed)))
+    at.setflags(write=False)
+    return descriptor, at
+
+
+@lru_cache(maxsize=1024)
+def granules(operand: Operand, word: int, *, transposed: bool) -> Array:
+    """The chunks by their numbers, each once, ascending; arguments are those of `chunks`."""
+    found = distinct(chunks(operand, word, transposed=transposed)[1] // CHUNK)
+    found.setflags(write=False)
+    return found
 
 
 @lru_cache(maxsize=256)

@@ -17,7 +17,7 @@ from .checks.sets import distinct
 from .machine import Machine
 from .matrix_forms import matrix_form
 from .ptx.module import Integer, Operand
-from .shared_operands import CHUNK, chunks, gather
+from .shared_operands import CHUNK, chunks, gather, granules
 from .tensor.algebraic import bytes_as_numbers
 from .tensor.elements import decode_bytes
 from .tensor.warpgroup import Operands, matrix_of, multiply_warpgroups
@@ -157,9 +157,17 @@ class Warpgroup:
 
     def gathered(self, values: Sequence[Array], places: Array) -> Array:
         """Values of all threads as those of warpgroups, (warpgroups, values, 128)."""
+        if self._whole(places):
+            each = [self.machine.full(value).reshape(len(places), _THREADS) for value in values]
+            return np.stack(each, axis=1)
         rows = self.rows(places)
         found = [self.machine.full(value)[rows] for value in values]
         return np.stack(found, axis=1).reshape(len(places), len(values), _THREADS)
+
+    def _whole(self, places: Array) -> bool:
+        """Whether these are all threads of the wave."""
+        ctas, warps, lanes = self.machine.shape
+        return len(places) * _THREADS == ctas * warps * lanes
 
     def reads_c(self, places: Array) -> Array:
         """Which warpgroups add C."""
@@ -174,10 +182,13 @@ class Warpgroup:
         """Write registers of warpgroups."""
         machine, rows = self.machine, self.rows(places)
         split = result.reshape(len(places), len(self.targets), WARPGROUP_WARPS, LANES)
-        whole = len(places) * _THREADS == machine.shape[0] * machine.shape[1] * LANES
+        if self._whole(places):
+            apart = np.ascontiguousarray(split.transpose(1, 0, 2, 3))
+            for slot, value in zip(self.targets, apart, strict=True):
+                machine.registers[slot] = value.reshape(machine.shape)
+            return
         for number, slot in enumerate(self.targets):
-            value = machine.full(machine.registers[slot])
-            value = np.empty_like(value) if whole else value.copy()
+            value = machine.full(machine.registers[slot]).copy()
             value[rows] = split[:, number]
             machine.registers[slot] = value
 
@@ -262,9 +273,9 @@ class Warpgroup:
                 if wrong:
                     watch.blame(self.instruction, cta, group, wrong)
                     continue
-                granules = distinct(at >> 4)
-                watch.swizzles(self.instruction, cta, group, granules, str(descriptor.swizzle))
-                touched.append(granules)
+                read = granules(side.operand, given[index] & _NO_BASE, transposed=side.transposed)
+                watch.swizzles(self.instruction, cta, group, read, str(descriptor.swizzle))
+                touched.append(read)
                 observer.traffic.count_operand(self.instruction, at.size * CHUNK)
             if touched:
                 watch.reads(self.instruction, cta, group, distinct(np.concatenate(touched)))
