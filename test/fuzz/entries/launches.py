@@ -265,22 +265,11 @@ def _other_arguments(one: dict[str, Any], rng: random.Random) -> None:
 
 def _pointer(rng: random.Random) -> dict[str, Any]:
     """A number where a pointer belongs: near an allocation, a window or where addresses wrap."""
-    base = rng.choice(
-        (_GLOBAL, _GLOBAL, _GLOBAL + 256, _SHARED, _LOCAL, 0, _WRAPS, _GLOBAL + _WRAPS)
-    )
-    value = base + rng.choice(
-        (
-            0,
-            4,
-            rng.randrange(0, 4096, 4),
-            rng.randrange(1 << 16),
-            -4,
-            -8,
-            -16,
-            -128,
-            -rng.randrange(256),
-        )
-    )
+    wraps = _GLOBAL + _WRAPS
+    base = rng.choice((_GLOBAL, _GLOBAL + 256, _SHARED, _LOCAL, 0, wraps, wraps))
+    above = (0, 4, rng.randrange(0, 4096, 4), rng.randrange(1 << 16))
+    below = (4, 8, 16, 128, rng.randrange(0, 256, 8), rng.randrange(256))
+    value = rng.choice((base + rng.choice(above), base - rng.choice(below)))
     value = rng.choice((value, value, value, rng.getrandbits(64)))
     return {"kind": "number", "type": "", "value": value % (1 << 64)}
 
