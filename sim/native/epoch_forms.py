@@ -75,6 +75,7 @@ class EpochText(GlobalLanes):
         some = self.is_("ne", self.load(self.count), 0)
         with self.when(some):
             self._settle(_SPLIT)
+            self.flag("parted", 1)
             self.flag("fine_readers", self.value(f"zext i1 {self.readers} to i64"))
             row, at = self.given["row"], 8 * ROW.index("splits")
             self.store("i64", self.op("add", self.load(row, at), self.load(self.count)), row, at)
@@ -114,7 +115,11 @@ class EpochText(GlobalLanes):
                 self.leave_if(self.is_("eq", state, _NEW, "i8"))
 
     def _is_split(self, segment: str) -> str:
-        return self.is_("ne", self.load(self.given["split"], segment, "i8"), 0, "i8")
+        found, some = self.variable(), self.op("or", self.given["parted"], self.load(self.count))
+        with self.when(self.is_("ne", some, 0)):
+            one = self.load(self.given["split"], segment, "i8")
+            self.do(f"store i64 {self.value(f'zext i8 {one} to i64')}, ptr {found}")
+        return self.is_("ne", self.load(found), 0)
 
     def _look_at_segment(self, segment: str, warp: str) -> None:
         at = self.op("mul", segment, 8)
@@ -199,7 +204,7 @@ class EpochText(GlobalLanes):
                 for one in ("reader", "second"):
                     self.store("i64", 0, given[f"{prefix}{one}"], at)
 
-        with self.warps(given["rows"]) as (_, number):
+        with self.when(fine), self.warps(given["rows"]) as (_, number):
             self._touched(number, forget, "writer")
 
     def _touched(self, number: str, do: Touch, name: str) -> None:

@@ -170,6 +170,7 @@ class _Row:
                 table[_OF_ROW["readers"]] = epochs.read
                 table[_OF_ROW["fine_readers"]] = fine.read
                 table[_OF_ROW["splitting"]] = fine.writer.size > 0
+                table[_OF_ROW["parted"]] = owners.any_split
                 self._owners = owners
         table[_OF_ROW["epochs"]] = how
 

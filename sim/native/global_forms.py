@@ -43,15 +43,14 @@ class _Text(EpochText):
 
     def _look(self) -> None:
         """Note which lanes touch segments as a whole; leave where CTAs may meet."""
-        given = self.given
-        with self.warps(given["rows"]) as (_, number):
+        with self.warps(self.given["ctas"]) as (who, number):
             with self.when(self.is_("slt", self.first(number), 0)):
                 self.do(f"store i64 0, ptr {self.whole}")
-            self.keep_sorted(number, *self.sort(number))
-        with self.when(self.epochs):
-            with self.warps(given["ctas"]) as (who, number):
-                self.look(who, number, *self.sorted(number))
-            self.look_again()
+            wholes, apart = self.sort(number)
+            self.keep_sorted(number, wholes, apart)
+            with self.when(self.epochs):
+                self.look(who, number, wholes, apart)
+        self.look_again()
 
     # Threads of one CTA
 

@@ -26,14 +26,14 @@ it, to the next one's."""
 ROW = (
     "suspect", "touched", "readers", "epochs", "granule", "start", "shift", "written", "read",
     "writer", "reader", "second", "split", "fine_writer", "fine_reader", "fine_second",
-    "fine_readers", "splits", "splitting",
+    "fine_readers", "splits", "splitting", "parted",
 )  # fmt: skip
 """Fields of an allocation: whether two threads may have touched a byte since the last barrier of
 all threads, whether any has written then, and whether there are epochs of readers; whether there
 are epochs (else NONE, or numpy has to look at them: BY_NUMPY), and the bytes that they tell apart;
 where it begins; the log2 of the bytes of a segment; pointers to marks of segments, to their epochs,
 and to which are split; and to the epochs of granules of these, whether any has been read, how many
-segments machine code has split, and whether it may."""
+segments machine code has split, whether it may, and whether any is."""
 EPOCHS_OF_ROW = frozenset(
     ("written", "read", "writer", "reader", "second", "split", "fine_writer", "fine_reader",
      "fine_second")

@@ -224,12 +224,14 @@ class MovingText(AccessText):
                         self._keep(values, own)
                 with self.when(self.is_("sge", first, 0)):
                     self._store_whole(self.at(memory, first), values)
-                apart = self.is_("eq", first, APART)
-                every = self.both(apart, self._every(number, str(LANES)))
-                with self.when(every):
-                    self._store_apart(number, memory, values)
-                some = self.both(apart, self.value(f"xor i1 {every}, true"))
-                with self.when(some), self.loop(LANES) as lane:
+                apart, some = self.is_("eq", first, APART), self.variable()
+                with self.when(apart):
+                    every = self._every(number, str(LANES))
+                    with self.when(every):
+                        self._store_apart(number, memory, values)
+                    with self.when(self.value(f"xor i1 {every}, true")):
+                        self.do(f"store i64 1, ptr {some}")
+                with self.when(self.is_("ne", self.load(some), 0)), self.loop(LANES) as lane:
                     offset = self._lane_offset(number, lane)
                     with self.when(self.is_("sge", offset, 0)):
                         for n, value in enumerate(values):
