@@ -263,12 +263,10 @@ class NativeAccess:
         assert self._watched is not None
         self._watched.make_room()
 
-    def unwatched(self, observer: Observer) -> bool:
+    @property
+    def unwatched(self) -> bool:
         """Whether nobody needs to watch it: it reads what nobody may write."""
-        allocation = self._allocation
-        if allocation is None or allocation.writable:
-            return False
-        return observer.global_.footprint is None
+        return self._allocation is not None and not self._allocation.writable
 
     def prepare(self) -> bool:
         """Whether machine code may be used."""

@@ -219,7 +219,7 @@ class Watched:
             places: where `access_forms` leaves offsets, the first ones, and its plan.
         """
         watch, plan = self._watch, self.plan
-        if not allocation.writable or observer.global_.footprint is not None:
+        if not allocation.writable:
             return False
         if self._kind.writes and observer.global_.proxies is not None:
             return False
