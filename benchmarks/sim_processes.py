@@ -31,7 +31,7 @@ CASES: dict[str, dict[str, Any]] = {
         "transposed": False, "result": np.float32,
     },
     "wgmma": {
-        "program": "hopper/tiles.mlir", "target": "sm_90a", "size": 2048, "tile": (256, 128),
+        "program": "hopper/tiles.mlir", "target": "sm_90a", "size": 1024, "tile": (256, 128),
         "transposed": True, "result": np.float16,
     },
 }  # fmt: skip

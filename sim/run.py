@@ -23,7 +23,6 @@ from .fitting import (
     kernel_of,
     within,
 )
-from .footprint import Footprint
 from .heap import Heap
 from .numerics import NUMERICS
 from .order import Together, WarpByWarp
@@ -51,8 +50,7 @@ class Run:
     """A kernel and its arguments in memory, ready to be run.
 
     Arguments and errors are those of `launch`; `args` may be the image of another process's, and
-    `footprint` has it noted which bytes of global memory are read and written, and `resident` says
-    how many CTAs a wave has.
+    `resident` says how many CTAs a wave has.
 
     Attributes:
         module: the PTX text.
@@ -62,7 +60,6 @@ class Run:
         found: the same by kind and instruction.
         advice: what is better avoided.
         completed: whether all threads of what was run came to their end.
-        footprint: what was read and written, where that was asked for.
     """
 
     def __init__(
@@ -84,7 +81,6 @@ class Run:
         timeline: Sequence[int] | None = None,
         recording: Sequence[int] | None = None,
         debugger: Debugger | None = None,
-        footprint: bool = False,
         resident: int | None = None,
         every_order: bool = False,
         order_limit: int | None = None,
@@ -125,9 +121,6 @@ class Run:
         self.advice: list[Finding] = []
         self._collected = bound.watch(self.findings, self.advice)
         self.completed = True
-        self.footprint = Footprint(memory) if footprint else None
-        if machine.observer is not None:
-            machine.observer.global_.footprint = self.footprint
         self._order_limit = ORDER_LIMIT if order_limit is None else order_limit
         self._orders: OrderRecorder | None = None
         if every_order:

@@ -115,3 +115,10 @@ def overlap(some: Array, others: Array) -> int | None:
 
 def _together(spans: list[Array]) -> Array:
     return joined(np.concatenate([np.zeros((0, 2), np.int64), *spans]))
+
+
+def spans(marks: Array) -> Array:
+    """Where bytes that are not 0 follow each other: from, and to, (n, 2)."""
+    edges = np.flatnonzero(np.diff(marks, prepend=np.uint8(0), append=np.uint8(0)))
+    found: Array = edges.reshape(-1, 2)
+    return found

@@ -10,10 +10,10 @@ from functools import lru_cache
 import numpy as np
 from tilec.isa import TilecError
 from tilec.sim.alu import Array
-from tilec.sim.footprint import spans
 from tilec.sim.ptx import Module, read_text
 from tilec.sim.report import Report
 from tilec.sim.run import Run
+from tilec.sim.touched import spans
 from tilec.tuning.connection import Connection
 from tilec.tuning.cores import cores
 from tilec.tuning.elsewhere import compare_versions

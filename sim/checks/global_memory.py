@@ -18,7 +18,6 @@ import numpy as np
 from ..access import Access
 from ..alu import Array
 from ..findings import Findings
-from ..footprint import Footprint
 from ..memory import Allocation
 from ..ptx.module import Instruction
 from ..wave import Wave
@@ -59,8 +58,6 @@ class GlobalChecks:
         self.grid = GridRaces(wave, findings, progress)
         self.proxies: GlobalProxies | None = None
         """Who wrote by which proxy; None of a kernel without instructions of the other."""
-        self.footprint: Footprint | None = None
-        """Where it is noted what is read and written, if anybody asks."""
         self.mapped: set[tuple[int, int, bool]] = set()
         """Where tensor maps were read or, if the last says so, written: offset, and bytes."""
         self.pending: Pending | None = None
@@ -109,8 +106,6 @@ class GlobalChecks:
             return
         if not allocation.writable or (mask is not None and not mask.any()):
             return
-        if self.footprint is not None:
-            self.footprint.access(offsets, size, mask, kind)
         if self.proxies is not None and kind.writes:
             self.proxies.wrote(instruction, offsets, size, mask)
         if self.grid.on:
@@ -205,8 +200,6 @@ class GlobalChecks:
                 part, new = offsets, values
                 if not inside.all():
                     part, new = offsets[inside], None if values is None else values[inside]
-                if self.footprint is not None:
-                    self.footprint.access(part, size, None, kind)
                 if self.grid.on:
                     self.grid.copied(instruction, thread, allocation, part, size, kind, new)
             offsets = offsets[~inside]
@@ -228,11 +221,8 @@ class GlobalChecks:
     def map(self, offset: int, size: int, kind: Access) -> None:
         """A tensor map is read or written. Whether its fences order that is not checked."""
         allocation = self.wave.memory.allocation(offset)
-        if allocation is None or not allocation.writable:
-            return
-        self.mapped.add((offset, size, kind.writes))
-        if self.footprint is not None:
-            self.footprint.span(offset, size, kind)
+        if allocation is not None and allocation.writable:
+            self.mapped.add((offset, size, kind.writes))
 
     @property
     def unchecked(self) -> list[str]:

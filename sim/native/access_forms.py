@@ -5,10 +5,10 @@
 It reads Python's objects as the driver does. `plan` belongs to an instruction, `state` to a
 machine; `outs` lists arrays for what is loaded, `mask` is an array of predicates, or null for all
 threads. PROBE finds where the lanes go, asks whether numpy would find anything wrong with that, and
-remembers it as numpy would (`stamping`); MOVE moves the data, and marks what it has touched where
-that is asked for (`move_forms`). The answer is DONE; OUTSIDE, where a lane leaves the range that
-the plan has; NEW, where PATTERN asks whether the banks are asked as they were the last time, and
-they are not; or REFUSED, where numpy has to execute it. In the last case nothing has been changed.
+remembers it as numpy would (`stamping`); MOVE moves the data (`move_forms`). The answer is DONE;
+OUTSIDE, where a lane leaves the range that the plan has; NEW, where PATTERN asks whether the banks
+are asked as they were the last time, and they are not; or REFUSED, where numpy has to execute it.
+In the last case nothing has been changed.
 
 Most warps' lanes access bytes that follow each other. Of such a warp only the first offset is
 noted, in `firsts`; of others there are TOUCHES_NOTHING or APART, and all offsets in `offsets`.
@@ -35,18 +35,17 @@ MOST = 8
 
 PLAN = (
     "address", "added", "position", "low", "high", "rows", "known", "same", "requests", "sectors",
-    "lowest", "marks", "of_ctas", "of_warps", "of_lanes", "pattern", "outputs", "table",
+    "lowest", "of_ctas", "of_warps", "of_lanes", "pattern", "outputs", "table",
     *(f"{field}{n}" for field in ("slot", "out", "entry") for n in range(MOST)),
 )  # fmt: skip
 """Fields of a plan, 8 bytes each: the slot of the address; what is added to it; the position of the
 instruction; the range of legal offsets; how many CTAs are looked at, since they differ in what they
 access; whether it is known what banks were asked the last time, and whether it is the same ones;
-what was found: the warps that access anything, their sectors, the least offset; whether the bytes
-that it touches are marked where such marks are made; the extents of what is loaded; a pointer to
-what banks were asked the last time; of a load, the driver's table of its outputs, whose values are
-the numbers of elements; of a store, the slots of its values; and of each element loaded where it
-goes, and its entry in the table. Entries of the driver's follow, of the address, of the mask and of
-the values."""
+what was found: the warps that access anything, their sectors, the least offset; the extents of what
+is loaded; a pointer to what banks were asked the last time; of a load, the driver's table of its
+outputs, whose values are the numbers of elements; of a store, the slots of its values; and of each
+element loaded where it goes, and its entry in the table. Entries of the driver's follow, of the
+address, of the mask and of the values."""
 SIZE_OF_ENTRY = driver.INPUT.index("size")
 ENTRIES = 8 * len(PLAN)
 ENTRY = 8 * len(driver.INPUT)
@@ -55,18 +54,16 @@ PLAN_BYTES = ENTRIES + ENTRY * (2 + MOST)
 STATE = (
     "types", "memory", "base", "stride", "offsets", "firsts", "stamps", "written", "read", "writer",
     "reader", "stamp", "seen", "floor", "granules", "shift", "clocks", "values",
-    "marked_read", "marked_written", *driver.SHARED,
+    *driver.SHARED,
 )  # fmt: skip
 """Fields of a state, 8 bytes each: the driver's table of types; the bytes of memory; where shared
 memory begins, and how much of it a CTA has; room for offsets, for the first of each warp and for
 stamps; then of the checks (`tilec.sim.checks.shared`) the stamps and the instructions that made
 them, the threads' own stamps, what warps have seen and what all have, the granules of a CTA, the
 log2 of their bytes, and how many CTAs have clocks; where values that are stored are kept, or null;
-a byte for each of global memory, set where that was read, and where it was written, or null; then
-functions of the driver."""
+then functions of the driver."""
 _POINTERS = {"types", "memory", "offsets", "firsts", "stamps", "written", "read", "writer",
-             "reader", "stamp", "seen", "pattern", "table", "values", "marked_read",
-             "marked_written", *driver.SHARED}  # fmt: skip
+             "reader", "stamp", "seen", "pattern", "table", "values", *driver.SHARED}  # fmt: skip
 
 _MOST, _LEAST = (1 << 63) - 1, -(1 << 63)
 _NOBODY = -1

@@ -15,7 +15,6 @@ from .global_checks import GlobalWatch
 from .library import Library, library
 
 if TYPE_CHECKING:
-    from ..footprint import Footprint
     from ..machine import Machine
     from ..observer import Observer
 
@@ -53,7 +52,6 @@ class State:
         self._stamp: Array | None = None
         self._seen: Array | None = None
         self._written: Array | None = None
-        self._mark(None)
 
     def ready(self) -> bool:
         """Whether machine code may be used by now."""
@@ -86,17 +84,7 @@ class State:
             self._put("memory", memory.data)
             self.table[STATE.index("base")] = memory.shared_base
             self.table[STATE.index("stride")] = memory.shared_stride
-        observer = machine.observer
-        if observer is not None and observer.global_.footprint is not self._footprint:
-            self._mark(observer.global_.footprint)
         return True
-
-    def _mark(self, footprint: Footprint | None) -> None:
-        """Have it marked what is touched of global memory, where that is asked for."""
-        self._footprint = footprint
-        for name in ("read", "written"):
-            at = 0 if footprint is None else getattr(footprint, name).ctypes.data
-            self.table[STATE.index(f"marked_{name}")] = at
 
     def _put(self, name: str, array: Array) -> None:
         self.table[STATE.index(name)] = array.ctypes.data

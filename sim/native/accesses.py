@@ -197,10 +197,10 @@ class NativeAccess:
         assert self._watched is not None
         self._watched.make_room()
 
+    @property
     def unwatched(self) -> bool:
         """Whether nobody needs to watch it: it reads what nobody may write."""
-        allocation = self._allocation
-        return allocation is not None and not allocation.writable
+        return self._allocation is not None and not self._allocation.writable
 
     def prepare(self) -> bool:
         """Whether machine code may be used."""
@@ -339,7 +339,6 @@ class NativeAccess:
                 return False
             self._allocation = allocation
             plan[_AT["low"]], plan[_AT["high"]] = allocation.start, allocation.end
-            plan[_AT["marks"]] = allocation.writable
             found = self._run(*given, PROBE)
         if found != DONE:
             return False

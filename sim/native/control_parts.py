@@ -76,7 +76,7 @@ class Ready:
             if watched is not None:
                 kind = WATCHED
                 self._row[_AT["watched"]] = watched.plan.ctypes.data
-            elif access.unwatched():
+            elif access.unwatched:
                 kind = GLOBAL
         self._row[_AT["kind"]] = kind
 

@@ -19,28 +19,6 @@ _FEW = 4
 class MovingText(AccessText):
     """The text of a form's function, with moving the data."""
 
-    def mark(self) -> None:
-        """Mark the bytes that are touched, where that is asked for."""
-        size = self.form.size
-        marks = self.state["marked_written" if self.form.store else "marked_read"]
-        wanted = self.is_("ne", self.plan["marks"], 0)
-
-        def fill(count: int, offset: str) -> None:
-            to = self.at(marks, offset)
-            self.do(f"store <{count} x i8> {splat(1, 8)}, ptr {to}, align 1")
-
-        with (
-            self.when(self.both(wanted, self.is_("ne", marks, "null", "ptr"))),
-            self.rows() as (_, _, number),
-        ):
-            first = self.first(number)
-            with self.when(self.is_("sge", first, 0)):
-                fill(LANES * size, first)
-            with self.when(self.is_("eq", first, APART)), self.loop(LANES) as lane:
-                offset = self._lane_offset(number, lane)
-                with self.when(self.is_("sge", offset, 0)):
-                    fill(size, offset)
-
     def _from(self, cta: str, warp: str) -> tuple[str, str]:
         """The number of the warp whose offsets are a warp's, and the bytes that they count from."""
         one = self.is_("eq", self.load("%plan", 8 * PLAN.index("rows")), 1)

@@ -341,8 +341,6 @@ def function(form: Form) -> str:
         elif form.checked:
             f.count_sectors()
     with f.when(f.is_("ne", f.op("and", "%phase", MOVE), 0)):
-        if form.checked and not form.shared:
-            f.mark()
         if form.store:
             f.move_out()
         else:

@@ -86,14 +86,14 @@ class Beside:
             return
         from .crew import Crew  # noqa: PLC0415 (only where launches take long)
         from .pool import pool  # noqa: PLC0415
+        from .room import workers_at_most  # noqa: PLC0415
 
-        workers = pool()
-        count = min(self._count - 1, self._run.waves - number - 1)
+        workers, size = pool(), self._run.machine.memory.shared_base
+        count = min(self._count - 1, self._run.waves - number - 1, workers_at_most(size))
         if count < 1 or (left < WORTH and not workers.idle) or not workers.acquire():
             return
         try:
-            memory = self._run.machine.memory
-            write_from(workers.snapshot, memory.data[: memory.shared_base])
+            write_from(workers.snapshot, self._run.machine.memory.data[:size])
             self._crew = Crew(workers, self._launch(), self._run, number, count, self._pace)
             # The cores are the workers' now.
             self._run.machine.threaded = self._threaded and threads() > count + 1

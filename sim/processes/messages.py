@@ -82,7 +82,7 @@ def read_into(file: int, memory: Array) -> None:
     Raises:
         EOFError: if that is too short.
     """
-    view, done = memoryview(memory), 0
+    view, done = memory.data, 0
     while done < len(view):
         got = os.preadv(file, [view[done:]], done)
         if not got:
@@ -97,6 +97,6 @@ def write_from(file: int, memory: Array) -> None:
         OSError: if there is no room for it.
     """
     os.ftruncate(file, 0)
-    view, done = memoryview(memory), 0
+    view, done = memory.data, 0
     while done < len(view):
         done += os.pwrite(file, view[done:], done)

@@ -11,6 +11,7 @@ from tilec.sim.native import choice
 from tilec.sim.native.library import library
 from tilec.sim.ptx import read
 from tilec.sim.run import Run
+from tilec.sim.touched import touched
 
 pytestmark = pytest.mark.skipif(library() is None, reason="no machine code for this processor")
 
@@ -195,23 +196,24 @@ def test_addresses_that_become_negative(
 
 
 @pytest.fixture
-def marks(monkeypatch: pytest.MonkeyPatch, accesses):
-    """What both engines mark as read, and as written, of global memory; they must agree."""
+def bytes_of(monkeypatch: pytest.MonkeyPatch, accesses):
+    """The bytes of global memory that are read, and written; both engines must agree."""
     monkeypatch.setattr(choice, "AFTER", 1)
     monkeypatch.setattr(choice, "WORK", 0)
 
-    def run(ptx: str, given: list[object], arch: str | None = None) -> list[np.ndarray]:
+    def run(ptx: str, given: list[object], arch: str | None = None) -> list[list[int]]:
         found = []
         for name in choice.ENGINES:
             monkeypatch.setenv(choice.VARIABLE, name)
             arrays = [np.copy(a) if isinstance(a, np.ndarray) else a for a in given]
             arrays[1].setflags(write=given[1].flags.writeable)
-            one = Run(read(ptx), "k", 3, THREADS, arrays, arch=arch, footprint=True)
+            one = Run(read(ptx), "k", 3, THREADS, arrays, arch=arch, resident=2)
             one.simulate(None)
-            assert one.footprint is not None
-            found.append([one.footprint.read, one.footprint.written])
-        for numpys, natives in zip(*found, strict=True):
-            assert numpys.tobytes() == natives.tobytes()
+            assert one.machine.observer is not None
+            what = touched(one.machine.observer.global_)
+            spans = (what.read.tolist(), what.written.tolist())
+            found.append([[n for span in each for n in range(*span)] for each in spans])
+        assert found[0] == found[1]
         return found[1]
 
     return run
@@ -219,7 +221,7 @@ def marks(monkeypatch: pytest.MonkeyPatch, accesses):
 
 @pytest.mark.parametrize("const", [False, True])
 @pytest.mark.parametrize("count", [1, 2, 4, 8])
-def test_bytes_that_are_touched(marks, accesses, count: int, *, const: bool) -> None:
+def test_bytes_that_are_touched(bytes_of, accesses, count: int, *, const: bool) -> None:
     """Each thread's own, of those that a guard lets; nothing of what nobody may write."""
     items = ", ".join(f"%r{20 + n}" for n in range(count))
     kind, items = (f".v{count}", f"{{{items}}}") if count > 1 else ("", items)
@@ -231,25 +233,23 @@ def test_bytes_that_are_touched(marks, accesses, count: int, *, const: bool) -> 
     ptx = ptx.replace("st.global.u32 [%d3], %r6;", "")
     given = arrays(5)
     given[1].setflags(write=not const)
-    reads, writes = marks(ptx, given)
+    reads, writes = bytes_of(ptx, given)
     assert sum(accesses) > 6
     size, threads = 4 * count, np.arange(3 * THREADS)
     stored = np.flatnonzero(np.repeat((threads % THREADS & 5) != 1, size))
-    (first,) = np.flatnonzero(writes)[:1] - stored[0]
-    assert np.array_equal(np.flatnonzero(writes), first + stored)
+    assert writes == (writes[0] - stored[0] + stored).tolist()
     if const:
-        assert not reads.any()
+        assert not reads
     else:
-        (start,) = np.flatnonzero(reads)[:1]
-        assert np.array_equal(np.flatnonzero(reads), start + np.arange(threads.size * size))
+        assert reads == list(range(reads[0], reads[0] + threads.size * size))
 
 
 @pytest.mark.parametrize(
     "seed", [*range(3), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(3, 300))]
 )
-def test_random_footprints(marks, accesses, seed: int) -> None:
+def test_random_bytes(bytes_of, accesses, seed: int) -> None:
     given = arrays(7)
     given[1].setflags(write=seed % 2 == 0)
-    _, writes = marks(text(random_body(seed, ("global",))), given)
-    assert writes.any()
+    _, writes = bytes_of(text(random_body(seed, ("global",))), given)
+    assert writes
     assert sum(accesses) > 8

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 from tilec.sim import Report, TensorMap, launch, read
-from tilec.sim.footprint import spans
 from tilec.sim.parts import Assembly, part_of, split, why_whole
 from tilec.sim.run import Run
+from tilec.sim.touched import spans
 
 HEAD = """.version 8.6
 .target sm_90a

@@ -16,7 +16,7 @@ import pytest
 import tilec
 from tilec.sim import LaunchError, PtxError, launch
 from tilec.sim.native import choice as engine
-from tilec.sim.processes import beside, choice, crew, pool
+from tilec.sim.processes import beside, choice, crew, pool, room
 
 from .test_parts import APART, DOUBLE, HEAD, TOGETHER, Problem, said
 
@@ -288,6 +288,19 @@ def test_how_many(monkeypatch: pytest.MonkeyPatch) -> None:
     for executable in ("", "/usr/bin/blender"):
         monkeypatch.setattr(sys, "executable", executable)
         assert choice.processes() == 1
+
+
+def test_room(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, seen: list[str]) -> None:
+    monkeypatch.setattr(room, "_SAYS", tmp_path / "meminfo")
+    for free, size, workers in (1 << 30, 0, 2), (8 << 30, 1 << 30, 1), (1 << 30, 1 << 30, 0):
+        text = f"MemTotal: 1 kB\nMemAvailable: {free >> 10} kB\n"
+        (tmp_path / "meminfo").write_text(text)
+        assert room.workers_at_most(size) == workers
+    run(Problem(DOUBLE, 9), monkeypatch, 3)
+    assert seen == [""]
+    (tmp_path / "meminfo").write_text("MemAvailable: 1 kB\n")
+    run(Problem(DOUBLE, 9), monkeypatch, 3)
+    assert seen == [""]
 
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
