@@ -96,5 +96,5 @@ def test_text_without_a_line_break_is_a_path(text: str) -> None:
 @pytest.mark.parametrize("what", ["ld.global.v8.b64 {}, [%r1];", "st.shared.v8.b64 [%r1], {};"])
 def test_vectors_of_more_than_256_bits_are_refused(what: str) -> None:
     items = "{" + ", ".join(["%r2"] * 8) + "}"
-    with pytest.raises(PtxError, match=r":6: error: .*512 bits of a thread; legal: at most 256"):
+    with pytest.raises(PtxError, match=r":7:3: .*512 bits of a thread; legal: at most 256"):
         launch(BODY.format(what.format(items)), "k", 1, 32, [])
