@@ -88,16 +88,24 @@ class Taint:
         )
         for slot, known in self.written.items():
             if known is not None:
-                value = self.wave.registers[slot]
-                bits = np.where(known, value.dtype.type(0), ones(value))
-                self.registers[slot] = Marks(bits, np.full((1, 1, 1), UNWRITTEN, np.int32))
+                self._doubt(slot, known)
         self.started(instruction)
 
     # Registers that may be read before they are written
 
     def suspect(self, slot: int) -> None:
         """A register may be read before it is written: note who has."""
-        self.written.setdefault(slot, np.zeros((1, 1, 1), np.bool_))
+        if slot in self.written:
+            return
+        self.written[slot] = np.zeros((1, 1, 1), np.bool_)
+        if self.active:  # whatever names it has just been reached for the first time
+            self._doubt(slot, self.written[slot])
+
+    def _doubt(self, slot: int, known: Array) -> None:
+        """A register is undefined in the threads that have not written it."""
+        value = self.wave.registers[slot]
+        bits = np.where(known, value.dtype.type(0), ones(value))
+        self.registers[slot] = Marks(bits, np.full((1, 1, 1), UNWRITTEN, np.int32))
 
     def unwritten(self, slots: Iterable[int]) -> bool:
         """Whether any active thread has not written one of such registers."""

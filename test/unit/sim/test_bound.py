@@ -57,6 +57,8 @@ BODIES = {
     "what is read before it is written": "add.u32 %r7, %r30, %r1; and.b32 %r7, %r7, 0; "
     "add.u32 %r30, %r7, %r1; st.global.u32 [%rd6], %r30;",
     "what nothing has written": "ld.shared.u32 %r7, [%r6]; st.global.u32 [%rd6], %r7;",
+    "what a later block reads": "ld.shared.u32 %r7, [%r6]; @%p2 bra again; again: "
+    "add.u32 %r30, %r31, 1; st.global.u32 [%rd6], %r30;",
     "a race": "st.shared.u32 [%r5], %r1; ld.shared.u32 %r7, [%r6]; st.global.u32 [%rd6], %r7;",
     "a race between CTAs": "st.global.u32 [%rd3], %r2;",
     "outside of memory": f"{DOUBLE} @%p2 st.global.f32 [%rd6+65536], %f1;",
@@ -196,6 +198,12 @@ def test_all_state_is_as_new(engine: str, took: list[bool], name: str) -> None:
     for run in (kept, new):
         run.machine.begin(range(100))
     equal(kept.machine, new.machine, "machine", set())
+
+
+def test_what_is_read_in_blocks_that_are_reached_late(engine: str) -> None:
+    """A register that nothing has written does harm, also if others are followed by then."""
+    report = launch(module(BODIES["what a later block reads"]), "k", 2, 64, arguments(2, 9))
+    assert [finding.kind for finding in report.findings] == ["uninitialised"]
 
 
 def test_other_settings_are_bound_anew(took: list[bool], monkeypatch: pytest.MonkeyPatch) -> None:
