@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 import numpy as np
 from tilec.isa import WARPGROUP_WARPS, TilecError
@@ -20,13 +20,12 @@ from tilec.isa import WARPGROUP_WARPS, TilecError
 from .alu import Array
 from .blocks import Call, Code, Indexed, Return, Where
 from .endings import Endings
-from .errors import PtxError
+from .failures import fail
 from .frames import Frame
 from .groups import Group
 from .machine import Machine
 from .order import PATIENCE, Together, WarpByWarp
 from .queues import Queues
-from .report import SimulationError
 from .sync import BarrierSync, Gate, Members
 from .translator import Translator
 from .warps import lane_bits, whole_warps
@@ -36,18 +35,6 @@ if TYPE_CHECKING:
 
 VAIN_ROUNDS = 64
 """Times that threads look again, when none can go on, before that is called a deadlock."""
-
-
-def _fail(error: Exception, place: str) -> NoReturn:
-    """Raise the error of a step, with the place of the instruction if it names none."""
-    if isinstance(error, PtxError | SimulationError):
-        raise error
-    if isinstance(error, IndexError):
-        raise SimulationError(
-            f"{place}: memory access outside every allocation ({error}); "
-            "run with checks to see the thread and the address"
-        ) from None
-    raise SimulationError(f"{place}: {error}") from error
 
 
 class Scheduler:
@@ -240,7 +227,7 @@ class Scheduler:
                 step()
                 at += 1
         except (IndexError, TilecError) as error:
-            _fail(error, group.frame.place(group.block, at))
+            fail(error, group.frame.place(group.block, at))
 
     def _told(self, group: Group, code: Code) -> None:
         """The same, told to a recorder, and to who stops there."""
@@ -253,7 +240,7 @@ class Scheduler:
             try:
                 code.steps[at]()
             except (IndexError, TilecError) as error:
-                _fail(error, group.frame.place(group.block, at))
+                fail(error, group.frame.place(group.block, at))
 
     def _hold(self, group: Group, code: Code) -> bool:
         """Run a block whose instructions may have to wait; whether the group reached its end."""
@@ -288,7 +275,7 @@ class Scheduler:
             try:
                 code.steps[at]()
             except (IndexError, TilecError) as error:
-                _fail(error, group.frame.place(group.block, at))
+                fail(error, group.frame.place(group.block, at))
         return True
 
     def _ready(self, group: Group, sync: Members | Gate | None) -> Array | None:

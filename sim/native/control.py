@@ -8,20 +8,21 @@ from enum import Enum
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-from tilec.isa import LANES
+from tilec.isa import LANES, TilecError
 
 from ..alu import Array
 from ..blocks import Code, End
+from ..failures import fail
 from ..frames import Frame
 from ..groups import TOGETHER, Group
 from ..machine import Machine
 from . import control_forms, control_tables, driver
-from .accesses import Accesses
+from .accesses import Accesses, may_follow
 from .control_checks import Checks
 from .control_parts import Ready
 from .control_tables import BLOCK, GROUP, GROUPS, PART_OF, STATE
 from .library import Library
-from .parts import Parts, StretchPart
+from .parts import Parts, StepPart, StretchPart
 
 if TYPE_CHECKING:
     from ..queues import Queues
@@ -239,8 +240,19 @@ class Control:
             return True
         if status == control_tables.PART:
             return False
-        checks.leave()
-        done = ready.step()
+        if isinstance(ready.part, StepPart):
+            if ready.part.sync is not None and not whole:
+                return False
+            self._execute(blocks, number, ready)
+            done = True
+            if ready.part.aside:
+                observer = checks.observer
+                done = observer is None or may_follow(observer)
+                state[_AT["resume"]] = index + 2
+                return done
+        else:
+            checks.leave()
+            done = ready.step()
         if checks.enter():
             ready.renew(checks)
         else:
@@ -248,6 +260,25 @@ class Control:
         if done:
             state[_AT["resume"]] = index + 2
         return done
+
+    def _execute(self, blocks: _Blocks, number: int, ready: Ready) -> None:
+        """Have Python execute an instruction of a block, as the scheduler does."""
+        part, machine, frame = ready.part, self._machine, blocks.frame
+        assert isinstance(part, StepPart)
+        machine.code = part.code
+        machine.steps = int(self._state[_AT["steps"]])
+        if not part.aside:
+            self._checks.leave()
+        try:
+            part.code.steps[part.place]()
+        except BaseException as error:
+            if part.aside:
+                self._checks.leave()
+            self._note(blocks)
+            if isinstance(error, IndexError | TilecError):
+                fail(error, frame.place(number, part.place))
+            raise
+        self._state[_AT["steps"]] = machine.steps  # to look at a clock is one
 
     @property
     def _budget(self) -> int:

@@ -37,7 +37,7 @@ class Ready:
             kind, plan, self.outs = STRETCH, part.stretch.plan, part.stretch.arrays()
         elif isinstance(part, BarrierPart):
             kind = BARRIER
-        else:
+        elif isinstance(part, AccessPart):
             access = part.access
             self.outs = [np.empty((1, 1, 1), dtype) for dtype in access.dtypes]
             outputs = np.zeros(len(driver.PLAN), np.int64)

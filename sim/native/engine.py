@@ -12,7 +12,7 @@ from . import choice, stretches
 from .accesses import Accesses
 from .choice import waiting
 from .library import library
-from .parts import AccessPart, BarrierPart, Part, Parts, StretchPart, only_parts, other_part
+from .parts import OtherPart, Part, Parts, StretchPart, parts_of
 
 if TYPE_CHECKING:
     from .control import Control
@@ -37,18 +37,16 @@ class Native:
         end = code.end
         pure = type(end) is End and isinstance(end.where, int) and isinstance(end.otherwise, int)
         forms = [stretches.form_of(binding) for binding in bindings]
-        pure = pure and only_parts(bindings, forms)
+        others = parts_of(bindings, forms, code) if pure else None
+        pure = others is not None
         if pure and not bindings:
             code.native = Parts(())
         found = []
         for first, run in stretches.runs(forms, 1 if pure else stretches.SHORTEST):
             stretch = _Cold(code, first, bindings[first : first + len(run)], run)
             found.append(stretch)
-        if pure:
-            inside = {n for one in found for n in one.places}
-            rest = [n for n in range(len(bindings)) if n not in inside]
-            others = (other_part(n, bindings[n], code.steps[n]) for n in rest)
-            block = _Block(code, found, [part for part in others if part is not None])
+        if others is not None:
+            block = _Block(code, found, list(others.values()))
             for stretch in found:
                 stretch.block = block
         for stretch in found:
@@ -73,7 +71,10 @@ class _Block:
     """A block that consists of what machine code executes, once all of it is ready."""
 
     def __init__(
-        self, code: Code, cold: Sequence[_Cold], others: Sequence[AccessPart | BarrierPart]
+        self,
+        code: Code,
+        cold: Sequence[_Cold],
+        others: Sequence[OtherPart],
     ) -> None:
         self._code = code
         self._cold = cold

@@ -100,7 +100,7 @@ class MovingText(AccessText):
         for lane, places in self._pieces(number, memory):
             found = [self.value(f"load {one}, ptr {at}, align {bytes_}") for at in places]
             pairs = [self._join(one, found[n], found[n + 1], 2 * count) for n in (0, 2)]
-            whole = self._join(two, *pairs, 4 * count)
+            whole = self._join(two, pairs[0], pairs[1], 4 * count)
             for n, room in enumerate(rooms):
                 chosen = ", ".join(f"i32 {n + count * k}" for k in range(_FEW))
                 part = self.value(

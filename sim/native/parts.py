@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..binding import Binding
 from ..machine import Step
-from ..sync import BarrierSync
+from ..sync import BarrierSync, Members, Waits
+from ..traits import Sync, Unit, traits, unit
 from .accesses import NativeAccess
 from .stretches import Form, Stretch
 
@@ -55,7 +56,26 @@ class BarrierPart(NamedTuple):
     step: Step
 
 
-Part = StretchPart | AccessPart | BarrierPart
+class StepPart(NamedTuple):
+    """An instruction that Python executes, while machine code waits.
+
+    Attributes:
+        place: of the instruction in the block.
+        code: the block, whose steps may be exchanged.
+        sync: what it has to wait for in warps that are not whole, or None.
+        aside: whether it touches neither memory that is checked nor time.
+    """
+
+    place: int
+    code: Code
+    sync: Waits | None
+    aside: bool
+
+
+OtherPart = AccessPart | BarrierPart | StepPart
+Part = StretchPart | OtherPart
+
+_ASIDE = (Unit.EXCHANGE, Unit.SPECIAL, Unit.ARITHMETIC)
 
 
 class Parts(NamedTuple):
@@ -72,29 +92,56 @@ class Parts(NamedTuple):
         )
 
 
-def other_part(index: int, binding: Binding, step: Step) -> AccessPart | BarrierPart | None:
+def other_part(index: int, binding: Binding, code: Code) -> OtherPart | None:
     """The part of a block that an instruction is, where it is none of a stretch."""
-    if not binding.plain:
-        return None
     sync, access = binding.sync, binding.mover
-    if isinstance(sync, BarrierSync):
+    if isinstance(sync, BarrierSync) and binding.plain:
         plain = sync.plain and sync.reduction is None and binding.guard is None
-        return BarrierPart(index, step) if plain else None
-    if sync is not None or not isinstance(access, NativeAccess):
+        return BarrierPart(index, code.steps[index]) if plain else None
+    if sync is None and binding.plain and isinstance(access, NativeAccess):
+        if binding.guard is None:
+            return AccessPart(index, access, None, None)
+        slot, guarded = binding.guard
+        return AccessPart(index, access, (slot, binding.instruction.negated), guarded)
+    return _step_part(index, binding, code)
+
+
+def _step_part(index: int, binding: Binding, code: Code) -> StepPart | None:
+    """The part that Python executes; None of what others wait for, or compute meanwhile."""
+    sync, known = binding.sync, traits(binding.instruction)
+    if sync is not None and not isinstance(sync, Members):
         return None
-    if binding.guard is None:
-        return AccessPart(index, access, None, None)
-    slot, guarded = binding.guard
-    return AccessPart(index, access, (slot, binding.instruction.negated), guarded)
+    if known.sync not in (Sync.NONE, Sync.WARP) or known.matrix or known.product or known.polls:
+        return None
+    if known.waits or known.asynchronous or known.takes_over or known.response:
+        return None
+    aside = binding.plain and unit(binding.instruction) in _ASIDE
+    return StepPart(index, code, sync, aside)
 
 
-def only_parts(bindings: Sequence[Binding], forms: Sequence[Form | None]) -> bool:
-    """Whether a block consists of nothing else, and of instructions that have forms."""
+def parts_of(
+    bindings: Sequence[Binding], forms: Sequence[Form | None], code: Code
+) -> dict[int, OtherPart] | None:
+    """What a block has beside stretches, if it is worth it to have machine code go on with it.
 
-    def step() -> None:
-        """Nobody executes it."""
+    None where it is not: each instruction that Python executes takes longer then, and all others
+    less.
+    """
+    found: dict[int, OtherPart] = {}
+    for index, (binding, form) in enumerate(zip(bindings, forms, strict=True)):
+        if form is None:
+            part = other_part(index, binding, code)
+            if part is None:
+                return None
+            found[index] = part
+    cost = 0.0
+    for part in found.values():
+        if isinstance(part, StepPart):
+            cost += _ASIDE_COST if part.aside else _STEP_COST
+        else:
+            cost -= 1
+    return found if cost <= 0 else None
 
-    return all(
-        form is not None or other_part(index, binding, step) is not None
-        for index, (binding, form) in enumerate(zip(bindings, forms, strict=True))
-    )
+
+_ASIDE_COST, _STEP_COST = 0.1, 0.7
+"""What it takes to have Python execute an instruction, in what a load or store takes it."""

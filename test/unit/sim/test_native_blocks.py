@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
 from tilec.sim.checks import global_memory
 from tilec.sim.native import control, driver, pending
+from tilec.sim.native.control import Control
 from tilec.sim.native.control_parts import Ready
 from tilec.sim.native.library import library
+from tilec.sim.native.parts import StepPart
 
 pytestmark = pytest.mark.skipif(library() is None, reason="no machine code for this processor")
 
@@ -64,7 +68,17 @@ NUMBERS = "mad.lo.u32 %r10, %r10, 1664525, 1013904223; shr.u32 %r11, %r10, 24;"
 SOME = "add.u32 %r6, %r6, %r20;", "xor.b32 %r6, %r6, %r22;", "add.u32 %r21, %r21, %r5;"
 
 
-def random_body(seed: int) -> str:
+OTHERS = (
+    "shfl.sync.bfly.b32 %r21, %r20, 3, 31, -1;", "shfl.sync.up.b32 %r22|%p5, %r6, 1, 0, -1;",
+    "vote.sync.ballot.b32 %r21, %p1, -1;", "bar.warp.sync -1;", "activemask.b32 %r22;",
+    "atom.shared.add.u32 %r21, [%r7], 3;", "@%p1 atom.shared.max.u32 %r22, [%r7], %r6;",
+    "ld.param.u32 %r21, [n];", "mov.u32 %r22, %clock;", "membar.cta;",
+    "@%p2 shfl.sync.idx.b32 %r21, %r6, 0, 31, 7;", "red.global.add.u32 [%d7], 1;",
+)  # fmt: skip
+"""What Python executes while machine code waits; numpy follows the undefined values of `idx`."""
+
+
+def random_body(seed: int, others: Sequence[str] = ()) -> str:
     """Loads and stores, barriers, and branches by numbers of each thread."""
     draw = random.Random(seed)
     lines = []
@@ -74,6 +88,8 @@ def random_body(seed: int) -> str:
         guard = draw.choice(["", "", "", "@%p1 ", "@!%p1 ", "@%p2 "])
         lines.append(guard + draw.choice(FAULTS if faulty else MOVES))
         lines.append(draw.choice(SOME))
+        if others and draw.random() < 0.2:
+            lines += [draw.choice(others), draw.choice(SOME)]
         kind = draw.random()
         if kind < 0.25:
             lines.append("bar.sync 0;")
@@ -116,6 +132,45 @@ def test_random_blocks(both, alone, seed: int) -> None:
     run(both, body, threads, ctas, checks=seed % 7 != 3)
     # Values that are followed, and blocks with other instructions, are numpy's.
     assert sum(alone) or "bar.warp" in body or any(fault in body for fault in FAULTS)
+
+
+@pytest.fixture
+def aside(monkeypatch: pytest.MonkeyPatch) -> list[StepPart]:
+    """What Python has executed while machine code waited."""
+    found: list[StepPart] = []
+    execute = Control._execute
+
+    def noted(self: Control, blocks: Any, number: int, ready: Ready) -> None:
+        assert isinstance(ready.part, StepPart)
+        found.append(ready.part)
+        execute(self, blocks, number, ready)
+
+    monkeypatch.setattr(Control, "_execute", noted)
+    return found
+
+
+@pytest.mark.parametrize("other", [one for one in OTHERS if "idx" not in one])
+def test_what_python_executes(both, alone, aside, other: str) -> None:
+    """One instruction that machine code does not know does not keep it from all others."""
+    run(both, f"{''.join(MOVES[:6])} {other} {SOME[0]} {''.join(SOME)}", 96, 2, turns=12)
+    assert len(aside) > 4
+    assert sum(alone) > 30
+
+
+def test_an_error_in_what_python_executes(both, aside) -> None:
+    """The place is the same, and what was executed until then."""
+    body = f"{''.join(MOVES[:6])} setp.eq.u32 %p4, %r5, 9; @%p4 trap; {''.join(SOME)}"
+    report = run(both, body, 96, 2, turns=12)
+    assert report.findings
+
+
+@pytest.mark.parametrize(
+    "seed", [*range(3), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(3, 500))]
+)
+def test_random_blocks_with_others(both, aside, seed: int) -> None:
+    threads, ctas = (96, 100, 64)[seed % 3], 1 + seed % 4
+    run(both, random_body(seed, OTHERS), threads, ctas, checks=seed % 7 != 3)
+    assert aside or seed > 2
 
 
 @pytest.mark.parametrize("fault", FAULTS)
