@@ -253,6 +253,9 @@ class Control:
         else:
             checks.leave()
             done = ready.step()
+            if not done:  # numpy has to, at this place: the block would begin with it again
+                self._execute(blocks, number, ready)
+                done = True
         if checks.enter():
             ready.renew(checks)
         else:
@@ -264,15 +267,16 @@ class Control:
     def _execute(self, blocks: _Blocks, number: int, ready: Ready) -> None:
         """Have Python execute an instruction of a block, as the scheduler does."""
         part, machine, frame = ready.part, self._machine, blocks.frame
-        assert isinstance(part, StepPart)
-        machine.code = part.code
+        code = machine.code = frame.translated[number]
+        assert code is not None
+        aside = isinstance(part, StepPart) and part.aside
         machine.steps = int(self._state[_AT["steps"]])
-        if not part.aside:
+        if isinstance(part, StepPart) and not aside:
             self._checks.leave()
         try:
-            part.code.steps[part.place]()
+            code.steps[part.place]()
         except BaseException as error:
-            if part.aside:
+            if aside:
                 self._checks.leave()
             self._note(blocks)
             if isinstance(error, IndexError | TilecError):

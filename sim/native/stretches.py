@@ -165,6 +165,13 @@ class _Plan:
         self.operations.append((name, places, [value for value, _ in sources], result))
         return result
 
+    def origins(self) -> dict[int, frozenset[int]]:
+        """The registers that each value is made of."""
+        found = {value: frozenset((slot,)) for slot, _, value, _ in self.inputs}
+        for _, _, values, result in self.operations:
+            found[result] = frozenset[int]().union(*(found[value] for value in values))
+        return found
+
     def outputs(self, dead: frozenset[int]) -> list[tuple[int, int, int, int]]:
         """What is read of it later: slots, places, values and sizes."""
         return [
@@ -265,11 +272,14 @@ class Stretch:
         self._machine = machine
         self._run: Callable[..., int] = library.run
         self._inputs = _table(plan.inputs, driver.INPUT)
+        self._reads = [slot for slot, *_ in plan.inputs]
+        origins = plan.origins()
         outputs = self._kept = plan.outputs(dead)
         self._outputs = _table(outputs, driver.OUTPUT)
         self._outputs[:, driver.OUTPUT.index("mode")] = -1
         bits = {0: 8, 1: 16, 2: 32, 3: 64}
         self._slots = [slot for slot, *_ in outputs]
+        self._origins = [origins[value] for _, _, value, _ in outputs]
         self._dtypes = [
             dtype_of(1 if plan.written[slot] == 1 else bits[size]) for slot, _, _, size in outputs
         ]
@@ -307,6 +317,13 @@ class Stretch:
             if merge.shape != shape or not merge.flags.c_contiguous:
                 merge = np.ascontiguousarray(machine.full(merge))
             mask = merge.ctypes.data
+        registers = machine.registers
+        apart: list[int] | None = None
+        if merge is None and shape[0] > 1:
+            # What CTAs have in common stays so, which spares loads and stores to look at each.
+            apart = [slot for slot in self._reads if registers[slot].shape[0] > 1]
+            if not apart:
+                shape = (1, *shape[1:])
         if self._shape != shape:
             self._reshape(shape)
         self.heat(shape[0] * shape[1])
@@ -321,9 +338,9 @@ class Stretch:
                     step()
                 return
             self._reshape(shape)
-        registers = machine.registers
-        for slot, out in zip(self._slots, outs, strict=True):
-            registers[slot] = out
+        for slot, out, reads in zip(self._slots, outs, self._origins, strict=True):
+            alike = apart and out.shape[0] > 1 and reads.isdisjoint(apart)
+            registers[slot] = out[:1].copy() if alike else out
 
     def arrays(self) -> list[Array]:
         """New arrays for the results, of the shapes that they had the last time."""

@@ -253,3 +253,19 @@ def test_random_bytes(bytes_of, accesses, seed: int) -> None:
     _, writes = bytes_of(text(random_body(seed, ("global",))), given)
     assert writes
     assert sum(accesses) > 8
+
+
+def test_what_ctas_have_in_common(monkeypatch: pytest.MonkeyPatch, accesses) -> None:
+    """Places in shared memory that are the same in all CTAs are looked at once, for all of them."""
+    monkeypatch.setattr(choice, "AFTER", 1)
+    monkeypatch.setattr(choice, "WORK", 0)
+    monkeypatch.setenv(choice.VARIABLE, "native")
+    monkeypatch.setattr("tilec.sim.residency.WAVE_THREADS", 4 * THREADS)
+    body = "mul.lo.u32 %r11, %r1, 4; xor.b32 %r6, %r6, %r4; add.u32 %r11, %r11, words;"
+    body += "st.shared.u32 [%r11], %r6; ld.shared.u32 %r6, [%r11];"
+    one = Run(read(text(body).replace("@%p2 bra again;", "")), "k", 24, THREADS, arrays(1))
+    one.simulate(None)
+    assert one.waves == 6
+    assert any(accesses)
+    assert one.machine.observer is not None
+    assert one.machine.observer.progress.ctas == 1

@@ -141,8 +141,8 @@ def aside(monkeypatch: pytest.MonkeyPatch) -> list[StepPart]:
     execute = Control._execute
 
     def noted(self: Control, blocks: Any, number: int, ready: Ready) -> None:
-        assert isinstance(ready.part, StepPart)
-        found.append(ready.part)
+        if isinstance(ready.part, StepPart):
+            found.append(ready.part)
         execute(self, blocks, number, ready)
 
     monkeypatch.setattr(Control, "_execute", noted)
