@@ -86,6 +86,7 @@ class _Blocks:
     def forget(self) -> None:
         """Forget a launch."""
         self._shape = (0, 0, 0)
+        self.tries.clear()
         for parts in self.parts.values():
             for ready in parts:
                 ready.forget()

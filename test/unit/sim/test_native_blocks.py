@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tilec.sim import launch, read
 from tilec.sim.checks import global_memory
-from tilec.sim.native import control, driver, pending
+from tilec.sim.native import choice, control, driver, pending
 from tilec.sim.native.control import Control
 from tilec.sim.native.control_parts import Ready
 from tilec.sim.native.library import library
@@ -240,3 +241,26 @@ def test_other_layouts_of_arrays_are_refused(
     """Where a field of an array lies elsewhere, there is no library instead of a crash."""
     monkeypatch.setattr(driver, field, wrong)
     assert library.__wrapped__() is None
+
+
+def test_later_launches_stay_in_machine_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A block that begins with what numpy has to execute the first time does not begin anew."""
+    monkeypatch.setattr(choice, "AFTER", 1)
+    monkeypatch.setattr(choice, "WORK", 0)
+    monkeypatch.setenv(choice.VARIABLE, "native")
+    begun: list[int] = []
+    run = Control.run
+
+    def noted(self: Control, *given: Any) -> control.Came | None:
+        came = run(self, *given)
+        begun[-1] += came is not None
+        return came
+
+    monkeypatch.setattr(Control, "run", noted)
+    body = "st.shared.u32 [%r7], %r6; ld.shared.u32 %r20, [%r7]; add.u32 %r6, %r20, 5;" * 4
+    module = read(HEAD + body + TAIL)
+    for _ in range(4):
+        begun.append(0)
+        given = [np.zeros(4 * 3 * 64, np.uint32), np.zeros(3 * 64, np.uint32), np.uint32(400)]
+        assert launch(module, "k", 3, 64, given).ok
+    assert 1 <= begun[-1] <= 3
