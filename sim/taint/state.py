@@ -97,9 +97,9 @@ class Taint:
         """A register may be read before it is written: note who has."""
         if slot in self.written:
             return
-        self.written[slot] = np.zeros((1, 1, 1), np.bool_)
+        nobody = self.written[slot] = np.zeros((1, 1, 1), np.bool_)
         if self.active:  # whatever names it has just been reached for the first time
-            self._doubt(slot, self.written[slot])
+            self._doubt(slot, nobody)
 
     def _doubt(self, slot: int, known: Array) -> None:
         """A register is undefined in the threads that have not written it."""
