@@ -8,7 +8,7 @@ are those that they were. Arrays and grid may be others.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from tilec.isa.launch import Extents
 
@@ -32,8 +32,7 @@ from .translator import Translator
 from .wave import Geometry
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(NamedTuple):
     """What instructions are bound for.
 
     Attributes:
