@@ -87,8 +87,8 @@ def test_verdicts(kernel: Kernel, old: str, new: str, expected: tuple[str, str])
 
 
 def test_a_later_launch_finds_what_the_first_does_not_reach(kernel: Kernel) -> None:
-    text = DOUBLE.replace("add.u64 %rd2, %rd2, %rd3;", "bfi.b64 %rd2, %rd3, %rd2, 0, 10;")
-    few, more = (Launch((1,), (((n,), "uint32"), ((n,), "uint32"))) for n in (128, 100))
+    text = DOUBLE.replace("[%rd2], %r2", "[%rd2+112], %r2")
+    few, more = (Launch((1,), (((n,), "uint32"), ((n,), "uint32"))) for n in (160, 128))
     judged = [
         sim_mutants.judge(replace(kernel, launches=launches), Mutant("", "", 1, text), 0)
         for launches in ((few,), (few, more))
