@@ -70,8 +70,10 @@ def _speed() -> Iterator[Table | Sentence]:
         cpu=f"{ratio('mma, 512 warps', 'cpu'):.2g}",
     )
     yield Sentence(
-        "The exact GEMM of 512×512×512 takes 1/{exact} of their time, and Triton's interpreter "
-        "with the same tile and one thread of BLAS {triton} times as long as ours",
+        "which is one CTA, takes 1/{one} of their time after the first launches, one of "
+        "512×512×512 1/{exact}, and Triton's interpreter with the same tile and one thread of BLAS "
+        "{triton} times as long as ours",
+        one=f"{ratio('128x128x128 exact'):.1f}",
         exact=f"{ratio('512x512x512 exact'):.1f}",
         triton=f"{speed['exact_vs_triton_same_tile']:.2f}",
     )
@@ -85,4 +87,13 @@ def _speed() -> Iterator[Table | Sentence]:
         imported=f"{1 / ratio('import'):.2f}",
         first=f"{1 / ratio('first launch'):.2f}",
         empty=f"{1 / ratio('first launch, empty cache'):.2f}",
+    )
+    file, processes = results("sim_processes")
+    yield Sentence(
+        "one process {wgmma} times as long as two, and a GEMM by `mma.sync` of 2048×2048×2048, "
+        "whose products several threads compute in one process, too, {mma} times, by the clock "
+        "(`benchmarks/results/{file}`)",
+        wgmma=f"{processes['wgmma']['seconds_ratio']:.2f}",
+        mma=f"{processes['mma.sync']['seconds_ratio']:.2f}",
+        file=file,
     )
